@@ -1,0 +1,61 @@
+/** Creating the layer in a repository (contract, section 1): never overwrites a file. */
+import { sortedBytes } from "../ground/bytes.ts";
+import { refuse } from "../ground/errors.ts";
+import { readBytes, replaceFile } from "../host/files.ts";
+import { listFolder, nameExists, readNamed } from "../host/folder.ts";
+import { git, gitPosition, gitRefusal } from "../host/git.ts";
+import { makeInside, templatePath } from "../host/inside.ts";
+import { localPath, manifestPath } from "../host/layout.ts";
+
+/** What git is to leave alone. */
+const ignored = [`${localPath}/`, ".ai/repo/**/.tmp.*"];
+
+export interface Initialised {
+  readonly root: string;
+  /** The paths that were made, in order; `.gitignore` where lines were added. */
+  readonly made: readonly string[];
+}
+
+/**
+ * Creates what is missing of the layer. Outside a git work tree it is refused (12).
+ * @param isRoot whether `directory` is the root that was asked for; else git's top level above it is
+ */
+export function initLayer(directory: string, home: string, isRoot: boolean): Initialised {
+  if (!nameExists(directory)) throw refuse("missing", `cannot create a layer in '${directory}'`, "no such directory");
+  const answer = git(directory, ["rev-parse", "--show-toplevel"]);
+  if (answer.status !== 0) throw gitRefusal(directory, answer);
+  const root = isRoot ? directory : answer.output.toString("utf8").replace(/\n$/, "");
+  gitPosition(root);
+  const made: string[] = [];
+  // The manifest comes last: it is what says that the layer is whole.
+  const files = templateFiles(home).filter((path) => path !== manifestPath);
+  for (const path of [...files, manifestPath]) {
+    if (nameExists(`${root}/${path}`)) continue;
+    makeInside({ root }, path.slice(0, Math.max(path.lastIndexOf("/"), 0)));
+    replaceFile(`${root}/${path}`, readNamed(`${home}/${templatePath}/${path}`, path));
+    made.push(path);
+  }
+  if (ignore(root)) made.push(".gitignore");
+  return { root, made };
+}
+
+function templateFiles(home: string, folder = ""): string[] {
+  const entries = listFolder(`${home}/${templatePath}/${folder}`);
+  return sortedBytes(entries, (entry) => entry.name).flatMap((entry) => {
+    const path = folder + entry.name;
+    return entry.kind === "directory" ? templateFiles(home, `${path}/`) : [path];
+  });
+}
+
+/** Adds to `.gitignore`, once each, what git is to leave alone. Returns whether anything was missing. */
+function ignore(root: string): boolean {
+  const path = `${root}/.gitignore`;
+  const text = readBytes(path)?.toString("latin1") ?? "";
+  const lines = text.split("\n").map((line) => line.replace(/\r$/, ""));
+  const missing = ignored.filter((pattern) => !lines.includes(pattern));
+  if (missing.length === 0) return false;
+  const end = text.includes("\r\n") ? "\r\n" : "\n";
+  const begun = text === "" || text.endsWith("\n") ? text : text + end;
+  replaceFile(path, Buffer.from(begun + missing.map((pattern) => pattern + end).join(""), "latin1"));
+  return true;
+}

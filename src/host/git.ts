@@ -1,0 +1,116 @@
+/**
+ * Git, asked by plumbing (contract, section 1). No call writes the index, prompts, or goes to the network, and none
+ * listens to what a git hook leaks into the environment.
+ */
+import { spawnSync } from "node:child_process";
+import { refuse } from "../ground/errors.ts";
+import type { Refusal } from "../ground/errors.ts";
+
+/** What `git rev-parse --local-env-vars` lists, of every git from 2.20 on; a test compares. */
+export const localVariables = [
+  "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+  "GIT_CONFIG",
+  "GIT_CONFIG_PARAMETERS",
+  "GIT_CONFIG_COUNT",
+  "GIT_OBJECT_DIRECTORY",
+  "GIT_DIR",
+  "GIT_WORK_TREE",
+  "GIT_IMPLICIT_WORK_TREE",
+  "GIT_GRAFT_FILE",
+  "GIT_INDEX_FILE",
+  "GIT_NO_REPLACE_OBJECTS",
+  "GIT_REPLACE_REF_BASE",
+  "GIT_PREFIX",
+  "GIT_SHALLOW_FILE",
+  "GIT_COMMON_DIR",
+  "GIT_INTERNAL_SUPER_PREFIX",
+  "GIT_TOPLEVEL_PREFIX",
+] as const;
+
+/** The environment of a git call: ours without what redirects git, and with what keeps it quiet and literal. */
+export function gitEnvironment(): Record<string, string> {
+  const environment: Record<string, string> = {};
+  for (const [name, value] of Object.entries(process.env)) {
+    if (value !== undefined && !(localVariables as readonly string[]).includes(name)) environment[name] = value;
+  }
+  return Object.assign(environment, {
+    GIT_OPTIONAL_LOCKS: "0",
+    GIT_TERMINAL_PROMPT: "0",
+    GIT_NO_LAZY_FETCH: "1",
+    GIT_LITERAL_PATHSPECS: "1",
+    LC_ALL: "C",
+  });
+}
+
+export interface GitAnswer {
+  readonly status: number;
+  readonly output: Buffer;
+  readonly error: string;
+}
+
+/** Asks git in a directory. A git that says no is an answer; a git that cannot be run is a refusal (12). */
+export function git(directory: string, args: readonly string[], input?: Uint8Array | string): GitAnswer {
+  const run = spawnSync("git", ["-c", "protocol.allow=never", "-c", "core.fsmonitor=false", ...args], {
+    cwd: directory,
+    env: gitEnvironment(),
+    input: input ?? "",
+    maxBuffer: Number.MAX_SAFE_INTEGER,
+    windowsHide: true,
+  });
+  // A runtime that refuses to run a program answers without a status and without an error.
+  if (typeof run.status !== "number") {
+    const why = run.error === undefined ? (run.signal ?? "it could not be run") : run.error.message;
+    throw refuse("missing", "cannot run git", why.includes("ENOENT") ? "install it, or put it in PATH" : why);
+  }
+  return { status: run.status, output: run.stdout, error: run.stderr.toString("utf8") };
+}
+
+/** Git's own words of a failure, on one line, as a refusal that passes them on. */
+export function gitRefusal(directory: string, answer: GitAnswer): Refusal {
+  const words = answer.error.split("\n").find((line) => line !== "") ?? `git ended with ${answer.status}`;
+  if (words.includes("not a git repository")) {
+    return refuse("missing", `no git work tree in '${directory}'`, "run 'git init' first");
+  }
+  return refuse("could-not-write", `cannot ask git in '${directory}'`, words.replace(/^fatal: /, ""));
+}
+
+/** What an act says of the commit it happened at (contract, section 3). */
+export interface GitPosition {
+  /** The full commit, or `NONE` on an unborn branch. */
+  readonly head: string;
+  /** HEAD's target without `refs/heads/`, or `DETACHED`. */
+  readonly branch: string;
+  /** The repository's root as seen from git's top level: `""`, or ending in a slash. */
+  readonly prefix: string;
+}
+
+/** The position of a work tree, in one call where there is a commit. No work tree: refused (12). */
+export function gitPosition(root: string): GitPosition {
+  const answer = git(root, ["rev-parse", "--is-inside-work-tree", "--show-prefix", "HEAD", "--symbolic-full-name", "HEAD"]);
+  const lines = answer.output.toString("utf8").split("\n");
+  lines.pop();
+  if (lines.length === 0) throw gitRefusal(root, answer);
+  if (lines[0] !== "true") throw refuse("missing", `no git work tree in '${root}'`, "a bare repository has none");
+  if (answer.status !== 0) {
+    // Git prints what it could not resolve before it says so: an unborn branch.
+    return { head: "NONE", branch: branchName(root), prefix: lines.slice(1, -1).join("\n") };
+  }
+  const reference = lines[lines.length - 1] ?? "";
+  const named = reference.startsWith("refs/heads/") ? reference.slice(11) : reference === "HEAD" ? "DETACHED" : branchName(root);
+  return { head: lines[lines.length - 2] ?? "NONE", branch: named, prefix: lines.slice(1, -2).join("\n") };
+}
+
+function branchName(root: string): string {
+  const answer = git(root, ["symbolic-ref", "-q", "HEAD"]);
+  if (answer.status !== 0) return "DETACHED";
+  return answer.output
+    .toString("utf8")
+    .replace(/\n$/, "")
+    .replace(/^refs\/heads\//, "");
+}
+
+/** Git's top level above a directory, or `null` outside a work tree. */
+export function gitTopLevel(directory: string): string | null {
+  const answer = git(directory, ["rev-parse", "--show-toplevel"]);
+  return answer.status === 0 ? answer.output.toString("utf8").replace(/\n$/, "") : null;
+}
