@@ -1,9 +1,11 @@
 /**
- * Writes what both programs share from share/tables.tsv: src/ground/tables.ts for TypeScript, shell/awk/tables.awk
- * for the shell reader. Run it after the table changes; a test compares.
+ * `npm run tables`: writes what is made from tables. From share/tables.tsv, src/ground/tables.ts for TypeScript and
+ * shell/awk/tables.awk for the shell reader; from the command table, the README's reference. A test compares.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { commands } from "../src/cli/commands.ts";
+import { usageOf } from "../src/cli/help.ts";
 
 const home = fileURLToPath(new URL("../", import.meta.url));
 
@@ -41,7 +43,18 @@ function constantOf(table: string): string {
   return `${table.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase())}Words`;
 }
 
-/** The two generated files by their paths below the project's root. */
+const referenceStart = "<!-- commands: written by `npm run tables` from the command table -->\n";
+const referenceEnd = "<!-- commands end -->";
+
+/** The README with its reference made anew: each command's usage and what it does. */
+function readme(): string {
+  const text = readFileSync(`${home}README.md`, "utf8");
+  const start = text.indexOf(referenceStart) + referenceStart.length;
+  const reference = commands.map((command) => `- \`${usageOf(command)}\`<br>${command.summary}\n`).join("");
+  return text.slice(0, start) + reference + text.slice(text.indexOf(referenceEnd, start));
+}
+
+/** The generated files by their paths below the project's root. */
 export function generated(): Map<string, string> {
   const tables = tablesOf(rowsOf(readFileSync(`${home}share/tables.tsv`, "utf8")));
   let source = "// Written by build/tables.ts from share/tables.tsv: change it there.\n";
@@ -60,6 +73,7 @@ export function generated(): Map<string, string> {
   return new Map([
     ["src/ground/tables.ts", source],
     ["shell/awk/tables.awk", awk],
+    ["README.md", readme()],
   ]);
 }
 

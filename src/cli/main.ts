@@ -34,12 +34,20 @@ async function outcomeOf(home: string, args: readonly string[]): Promise<Outcome
   const run = await parsed.command.run();
   return run({
     home,
-    workingDirectory: process.cwd(),
+    workingDirectory: workingDirectory(),
     repository: parsed.values.get("repo")?.[0],
     json: parsed.values.has("json"),
     operands: parsed.operands,
     values: parsed.values,
   });
+}
+
+function workingDirectory(): string {
+  try {
+    return process.cwd();
+  } catch {
+    throw new Refusal("missing", "cannot find the working directory", "it was removed");
+  }
 }
 
 function isJson(args: readonly string[]): boolean {

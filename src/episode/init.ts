@@ -2,7 +2,7 @@
 import { sortedBytes } from "../ground/bytes.ts";
 import { refuse } from "../ground/errors.ts";
 import { readBytes, replaceFile } from "../host/files.ts";
-import { listFolder, nameExists, readNamed } from "../host/folder.ts";
+import { fileMode, isFile, listFolder, nameExists, readNamed, realPath } from "../host/folder.ts";
 import { git, gitPosition, gitRefusal } from "../host/git.ts";
 import { makeInside, templatePath } from "../host/inside.ts";
 import { localPath, manifestPath } from "../host/layout.ts";
@@ -24,7 +24,7 @@ export function initLayer(directory: string, home: string, isRoot: boolean): Ini
   if (!nameExists(directory)) throw refuse("missing", `cannot create a layer in '${directory}'`, "no such directory");
   const answer = git(directory, ["rev-parse", "--show-toplevel"]);
   if (answer.status !== 0) throw gitRefusal(directory, answer);
-  const root = isRoot ? directory : answer.output.toString("utf8").replace(/\n$/, "");
+  const root = isRoot ? (realPath(directory) ?? directory) : answer.output.toString("utf8").replace(/\n$/, "");
   gitPosition(root);
   const made: string[] = [];
   // The manifest comes last: it is what says that the layer is whole.
@@ -50,12 +50,15 @@ function templateFiles(home: string, folder = ""): string[] {
 /** Adds to `.gitignore`, once each, what git is to leave alone. Returns whether anything was missing. */
 function ignore(root: string): boolean {
   const path = `${root}/.gitignore`;
+  if (nameExists(path) && !isFile(path)) throw refuse("could-not-write", "cannot write '.gitignore'", "it is no regular file");
   const text = readBytes(path)?.toString("latin1") ?? "";
   const lines = text.split("\n").map((line) => line.replace(/\r$/, ""));
   const missing = ignored.filter((pattern) => !lines.includes(pattern));
   if (missing.length === 0) return false;
   const end = text.includes("\r\n") ? "\r\n" : "\n";
   const begun = text === "" || text.endsWith("\n") ? text : text + end;
-  replaceFile(path, Buffer.from(begun + missing.map((pattern) => pattern + end).join(""), "latin1"));
+  replaceFile(path, Buffer.from(begun + missing.map((pattern) => pattern + end).join(""), "latin1"), {
+    mode: fileMode(path) ?? 0o644,
+  });
   return true;
 }

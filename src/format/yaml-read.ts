@@ -32,7 +32,8 @@ const keyLimit = 128;
 
 /** Characters that stand nowhere, comments included; a carriage return before the line feed is cut before this looks. */
 const forbidden = /[\x00-\x08\x0b-\x1f\x7f]|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef\xbb\xbf|\xef\xbf[\xbe\xbf]/;
-const keyForm = /[A-Za-z_][A-Za-z0-9_-]*/y;
+/** What a text must hold for a line of it to hold a forbidden character: a carriage return may only end a line. */
+const suspect = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)|\xc2[\x80-\x9f]|\xe2\x80[\xa8\xa9]|\xef(?:\xbb\xbf|\xbf[\xbe\xbf])/;
 const quoteOrEscape = /["\\]/g;
 const conflictMarker = /^(?:<<<<<<<|=======|>>>>>>>|\|\|\|\|\|\|\|)(?: |$)/;
 
@@ -61,7 +62,7 @@ type Open = "none" | "key" | "dash";
  * @param opened whether a `---` has opened the document already, as a fence does
  */
 export function readYaml(text: ByteString, firstLine = 1, opened = false): YamlResult {
-  const reader = new Reader(opened);
+  const reader = new Reader(opened, suspect.test(text));
   let number = firstLine;
   for (let start = 0; start < text.length; number += 1) {
     let end = text.indexOf("\n", start);
@@ -94,12 +95,15 @@ class Reader {
   /** What the last scalar read holds. */
   private value: ByteString = "";
 
-  constructor(begun: boolean) {
+  private readonly isSuspect: boolean;
+
+  constructor(begun: boolean, isSuspect: boolean) {
     this.begun = begun;
+    this.isSuspect = isSuspect;
   }
 
   line(line: ByteString): YamlReason | null {
-    const refused = forbidden.exec(line);
+    const refused = this.isSuspect ? forbidden.exec(line) : null;
     if (refused !== null) return characterReason(refused[0]);
     let column = 0;
     while (line.charCodeAt(column) === space) column += 1;
@@ -107,7 +111,7 @@ class Reader {
     const first = line.charCodeAt(column);
     if (first === hash) return null;
     if (first === tab) return "tab";
-    if (column === 0) {
+    if (column === 0 && !isKeyStart(first)) {
       if (line.startsWith("---") && endsOrBlank(line, 3)) return this.marker(line);
       if (line.startsWith("...") && endsOrBlank(line, 3)) return "document-end";
       if (line.startsWith("%")) return "directive";
@@ -134,19 +138,19 @@ class Reader {
     const open = this.open;
     this.open = "none";
     if (open === "key" && (isEntry ? column >= this.openColumn : column > this.openColumn)) {
-      if (!isEntry && !this.looksLikeKey(line, column)) return this.keyReason(line, column, "multi-line");
+      if (!isEntry && keyEnd(line, column) === -1) return this.keyReason(line, column, "multi-line");
       if (!isEntry && column < this.openColumn + 2) return "indentation";
       return this.openBlock(isEntry, column) ?? this.content(line, column, isEntry);
     }
     if (open === "dash" && column > this.openColumn) {
       if (isEntry) return "bare-entry";
-      if (!this.looksLikeKey(line, column)) return this.keyReason(line, column, "multi-line");
+      if (keyEnd(line, column) === -1) return this.keyReason(line, column, "multi-line");
       if (column < this.openColumn + 2) return "indentation";
       return this.openBlock(false, column) ?? this.content(line, column, false);
     }
     let block = this.blocks[this.blocks.length - 1] as Block;
     if (column > block.column) {
-      if (isEntry || this.looksLikeKey(line, column) || !this.hasEntries) return "indentation";
+      if (isEntry || keyEnd(line, column) !== -1 || !this.hasEntries) return "indentation";
       return this.keyReason(line, column, "multi-line");
     }
     while (block.column > column || (block.column === column && block.sequence && !isEntry && this.parentAt(column))) {
@@ -179,35 +183,26 @@ class Reader {
   private content(line: ByteString, column: number, isEntry: boolean): YamlReason | null {
     this.hasEntries = true;
     const block = this.blocks[this.blocks.length - 1] as Block;
-    if (!block.sequence) return isEntry ? "entry" : this.keyed(block, line, column);
+    if (!block.sequence) return isEntry ? "entry" : this.keyed(block, line, column, keyEnd(line, column));
     if (!isEntry) return "no-entry";
     const path = block.prefix + String(block.entries);
     block.entries += 1;
     const at = skipSpaces(line, column + 1);
     if (line.charCodeAt(at) === dash && endsOrBlank(line, at + 1)) return "nested-entry";
-    if (this.looksLikeKey(line, at)) {
+    const end = keyEnd(line, at);
+    if (end !== -1) {
       const reason = this.push(false, at, `${path}.`);
-      return reason ?? this.keyed(this.blocks[this.blocks.length - 1] as Block, line, at);
+      return reason ?? this.keyed(this.blocks[this.blocks.length - 1] as Block, line, at, end);
     }
     return this.leaf(path, line, at, "dash", column);
   }
 
-  private keyed(block: Block, line: ByteString, column: number): YamlReason | null {
-    keyForm.lastIndex = column;
-    const key = keyForm.exec(line)?.[0];
-    if (key === undefined || !this.looksLikeKey(line, column)) return this.keyReason(line, column, "no-key");
-    if (key.length > keyLimit) return "long-key";
-    const path = block.prefix + key;
+  private keyed(block: Block, line: ByteString, column: number, end: number): YamlReason | null {
+    if (end === -1) return this.keyReason(line, column, "no-key");
+    if (end - column > keyLimit) return "long-key";
+    const path = block.prefix + line.slice(column, end);
     if (this.leaves.has(path) || this.opened.has(path)) return "repeated-key";
-    return this.leaf(path, line, skipSpaces(line, column + key.length + 1), "key", column);
-  }
-
-  /** A key, its colon, and then the end or a blank (a tab is a blank here, and refused as one later). */
-  private looksLikeKey(line: ByteString, column: number): boolean {
-    keyForm.lastIndex = column;
-    if (!keyForm.test(line)) return false;
-    const end = keyForm.lastIndex;
-    return line.charCodeAt(end) === colon && endsOrBlank(line, end + 1);
+    return this.leaf(path, line, skipSpaces(line, end + 1), "key", column);
   }
 
   /** Why a line that should be a key is none; `otherwise` where nothing in it says more. */
@@ -219,11 +214,9 @@ class Reader {
     if (first === "*") return "alias";
     if (first === "!") return "tag";
     if (first === "{") return "flow-mapping";
-    keyForm.lastIndex = column;
-    if (keyForm.test(line)) {
-      const at = skipBlanks(line, keyForm.lastIndex);
-      if (at > keyForm.lastIndex && line.charCodeAt(at) === colon && endsOrBlank(line, at + 1)) return "blank-before-colon";
-    }
+    const end = nameEnd(line, column);
+    const at = skipBlanks(line, end);
+    if (end > column && at > end && line.charCodeAt(at) === colon && endsOrBlank(line, at + 1)) return "blank-before-colon";
     return line.includes("\t", column) ? "tab" : otherwise;
   }
 
@@ -402,7 +395,32 @@ function plainReason(text: ByteString, flow: boolean): YamlReason | null {
     default:
   }
   if (text.includes("\t")) return "tab";
+  if (!text.includes(":")) return null;
   return text.includes(": ") || text.endsWith(":") ? "colon" : null;
+}
+
+/** Where a key's name ends that begins at `from`: `from` itself where none does. */
+function nameEnd(line: ByteString, from: number): number {
+  if (!isKeyStart(line.charCodeAt(from))) return from;
+  let at = from + 1;
+  for (let unit = line.charCodeAt(at); isKeyStart(unit) || unit === dash || (unit >= 0x30 && unit <= 0x39); ) {
+    at += 1;
+    unit = line.charCodeAt(at);
+  }
+  return at;
+}
+
+function isKeyStart(unit: number): boolean {
+  return (unit >= 0x61 && unit <= 0x7a) || (unit >= 0x41 && unit <= 0x5a) || unit === 0x5f;
+}
+
+/**
+ * Where the colon of a key stands, or -1 where the line has none at `from`: a key, its colon, and then the end or a
+ * blank (a tab is a blank here, and is refused as one later).
+ */
+function keyEnd(line: ByteString, from: number): number {
+  const end = nameEnd(line, from);
+  return end > from && line.charCodeAt(end) === colon && endsOrBlank(line, end + 1) ? end : -1;
 }
 
 function characterReason(found: ByteString): YamlReason {

@@ -46,7 +46,7 @@ export function pathInFolder(folder: string, name: ByteString): string | Buffer 
 let shared = Buffer.allocUnsafeSlow(1 << 16);
 
 /**
- * The bytes of a file, in a buffer that the next call overwrites; `null` where it cannot be read. One buffer for all,
+ * The bytes of a regular file, in a buffer that the next call overwrites; `null` where it cannot be read. One buffer for all,
  * because a queue of 10,000 records would else allocate as many.
  */
 export function readShared(path: string | Buffer): Uint8Array | null {
@@ -60,13 +60,12 @@ export function readShared(path: string | Buffer): Uint8Array | null {
     let length = 0;
     for (;;) {
       const read = readSync(descriptor, shared, length, shared.length - length, null);
-      if (read === 0) return shared.subarray(0, length);
       length += read;
-      if (length === shared.length) {
-        const larger = Buffer.allocUnsafeSlow(shared.length * 2);
-        shared.copy(larger);
-        shared = larger;
-      }
+      // A regular file gives fewer bytes than were asked for at its end alone.
+      if (length < shared.length) return shared.subarray(0, length);
+      const larger = Buffer.allocUnsafeSlow(shared.length * 2);
+      shared.copy(larger);
+      shared = larger;
     }
   } catch {
     return null;
@@ -91,6 +90,12 @@ export function pathExists(path: string): boolean {
 /** A regular file itself, not a link to one. */
 export function isFile(path: string): boolean {
   return lstatSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** The permissions of a file; `null` where there is none. */
+export function fileMode(path: string): number | null {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode;
+  return mode === undefined ? null : mode & 0o777;
 }
 
 /** A directory, or a link to one. */

@@ -51,7 +51,8 @@ export interface Layout {
 /** The root that a call means: what `--repo` says, else the nearest ancestor with a manifest up to the first `.git`. */
 export function findRoot(workingDirectory: string, repository: string | undefined): string | null {
   if (repository !== undefined) {
-    const root = absolute(workingDirectory, repository);
+    const path = absolute(workingDirectory, repository);
+    const root = realPath(path) ?? path;
     return pathExists(`${root}/${manifestPath}`) ? root : null;
   }
   for (let directory = workingDirectory; ; ) {
@@ -61,15 +62,9 @@ export function findRoot(workingDirectory: string, repository: string | undefine
   }
 }
 
+/** A path as a call gives it, from its working directory on. What `..` means is left to the system, which knows the links. */
 export function absolute(workingDirectory: string, path: string): string {
-  const joined = path.startsWith("/") ? path : `${workingDirectory}/${path}`;
-  const segments: string[] = [];
-  for (const segment of joined.split("/")) {
-    if (segment === "" || segment === ".") continue;
-    if (segment === "..") segments.pop();
-    else segments.push(segment);
-  }
-  return `/${segments.join("/")}`;
+  return path.startsWith("/") ? path : `${workingDirectory}/${path}`;
 }
 
 /** The layout of a repository; a manifest that cannot be read or leads outside is refused (10). */

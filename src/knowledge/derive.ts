@@ -8,7 +8,7 @@ import { episodePattern, opensLikeConversation, taskPattern } from "../ground/id
 import { refuse } from "../ground/errors.ts";
 import { flushFolder, readBytes, removeTemporaries, stageFile } from "../host/files.ts";
 import type { StagedFile } from "../host/files.ts";
-import { isFile, nameExists, realPath } from "../host/folder.ts";
+import { isFile, linkTarget, nameExists, realPath } from "../host/folder.ts";
 import { insistInside, makeInside, makeRecordDirectory } from "../host/inside.ts";
 import { completedPath, isBelow, knowledgeLockPath, ledgerPath, statePath } from "../host/layout.ts";
 import type { Layout } from "../host/layout.ts";
@@ -210,6 +210,8 @@ function planOf(layout: Layout, record: DerivedRecord, lines: EpisodeLines): Pla
     return skipped("transcript");
   }
   if (nameExists(`${layout.root}/${layout.curated}/${record.id}.md`)) return skipped("promoted");
+  // A link there is somebody's doing, and nothing is read or written through it.
+  if (linkTarget(`${layout.root}/${path}`) !== null) return skipped("edited");
   const found = currentBytes(layout, path);
   if (found === null) return { fate: { path, fate: "written" }, bytes, found };
   const read = readRecord(path, found);

@@ -160,6 +160,11 @@ export function reasonIn(note: string): string {
   return sectionLines(note, "Reason").find((line) => line.trim() !== "")?.trim() ?? "";
 }
 
+/** All that stands under `# Reason` of a note. */
+export function reasonSection(note: string): string {
+  return sectionLines(note, "Reason").join("\n");
+}
+
 /** Whether a note has a section of this heading. */
 export function hasSection(note: string, heading: string): boolean {
   return headingAt(note.split("\n"), heading) !== -1;

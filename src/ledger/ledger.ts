@@ -13,7 +13,8 @@ import { lockWait, withLock } from "../host/lock.ts";
 import { entryOf, lineLimit } from "./events.ts";
 import type { LedgerEntry } from "./events.ts";
 
-const chunkSize = 1 << 20;
+/** How many bytes are read at once. */
+export const chunkSize = 1 << 20;
 
 /** Runs an act under the ledger's lock; the state folder is made where it is missing. */
 export function underLedger<Result>(layout: Layout, run: (append: (lines: string) => void) => Result, wait = lockWait): Result {

@@ -2,14 +2,13 @@
  * Moving old lines of the ledger to an archive (contract, section 5). The archive is whole on disk before the ledger is
  * replaced, under the ledger's lock: killed in between, a line is in both and never in none.
  */
-import { Buffer } from "node:buffer";
-import { stageStream } from "../host/files.ts";
+import { readChunks, stageStream } from "../host/files.ts";
 import { nameExists } from "../host/folder.ts";
 import { ledgerPath, statePath } from "../host/layout.ts";
 import type { Layout } from "../host/layout.ts";
 import { entryOf, textField } from "./events.ts";
 import type { LedgerEntry } from "./events.ts";
-import { eachLine } from "./ledger.ts";
+import { chunkSize, eachLine } from "./ledger.ts";
 
 /** Which episodes a line is about: the one that stamps it, and the one it was derived for. */
 export function episodesOf(entry: LedgerEntry): string[] {
@@ -49,41 +48,24 @@ export function rotateHeld(
     const entry = number > old ? entryOf(line) : null;
     if (entry !== null) for (const episode of episodesOf(entry)) kept.add(episode);
   });
-  const isKept = (line: Buffer, at: number) => {
-    if (at > old) return true;
-    const entry = entryOf(line);
-    return entry !== null && episodesOf(entry).some((episode) => kept.has(episode));
-  };
-  const each = (wanted: boolean, take: (line: Buffer) => void) => {
-    let at = 0;
-    let count = 0;
-    eachLine(path, (line) => {
-      at += 1;
-      if (isKept(line, at) !== wanted) return;
-      count += 1;
-      take(line);
-    });
-    return count;
-  };
-  const archive = freeArchive(layout, now);
+  // Bytes are copied as they stand, a damaged line of any length too: so the lines are told apart by where they begin.
+  const runs: Run[] = [];
   let archived = 0;
-  const archiveFile = stageStream(`${layout.root}/${archive}`, (write) => {
-    archived = each(false, (line) => {
-      write(line);
-      write(lineFeed);
-    });
+  number = 0;
+  eachLine(path, (line, offset) => {
+    number += 1;
+    const entry = number > old ? null : entryOf(line);
+    const isKept = number > old || (entry !== null && episodesOf(entry).some((episode) => kept.has(episode)));
+    if (!isKept) archived += 1;
+    if (runs[runs.length - 1]?.kept !== isKept) runs.push({ kept: isKept, start: offset });
   });
-  if (archived === 0) {
-    archiveFile.discard();
-    return null;
-  }
+  if (archived === 0) return null;
+  const archive = freeArchive(layout, now);
+  const archiveFile = stageStream(`${layout.root}/${archive}`, (write) => copyRuns(path, runs, false, write));
   const rotation: Rotation = { archived, kept: lines - archived, archive };
   try {
     const ledger = stageStream(path, (write) => {
-      each(true, (line) => {
-        write(line);
-        write(lineFeed);
-      });
+      copyRuns(path, runs, true, write);
       write(Buffer.from(lastLine(rotation), "utf8"));
     });
     try {
@@ -98,7 +80,32 @@ export function rotateHeld(
   return rotation;
 }
 
-const lineFeed = Buffer.from("\n", "latin1");
+/** Lines one after another that go the same way. */
+interface Run {
+  readonly kept: boolean;
+  readonly start: number;
+}
+
+/** Copies the bytes of the runs that go one way, in one pass; a torn last line is ended. */
+function copyRuns(path: string, runs: readonly Run[], kept: boolean, write: (piece: Uint8Array) => void): void {
+  let offset = 0;
+  let index = 0;
+  let ended = true;
+  readChunks(path, chunkSize, (chunk) => {
+    for (let at = 0; at < chunk.length; ) {
+      const next = runs[index + 1]?.start ?? Number.POSITIVE_INFINITY;
+      const end = Math.min(next - offset, chunk.length);
+      if (runs[index]?.kept === kept) {
+        write(chunk.subarray(at, end));
+        ended = chunk[end - 1] === 0x0a;
+      }
+      if (offset + end === next) index += 1;
+      at = end;
+    }
+    offset += chunk.length;
+  });
+  if (!ended) write(Buffer.from("\n", "latin1"));
+}
 
 function freeArchive(layout: Layout, now: string): string {
   const name = `${statePath}/ledger.${now.replace(/[-:]/g, "")}.jsonl.archived`;

@@ -1,12 +1,13 @@
 import { finishTask, startTask, taskOutcomes, taskToFinish } from "../../episode/task.ts";
 import type { TaskOutcome, Verification } from "../../episode/task.ts";
 import { noEpisode, openEpisodes, processEpisode } from "../../episode/episode.ts";
+import { insistNoSecret } from "../../episode/secrets.ts";
 import { runVerification } from "../../episode/verify.ts";
 import { refuse } from "../../ground/errors.ts";
 import { absolute } from "../../host/layout.ts";
 import { readNamed } from "../../host/folder.ts";
-import { hasSection, reasonIn } from "../../knowledge/evidence.ts";
-import { choiceOf, valueOf } from "../call.ts";
+import { hasSection, reasonSection } from "../../knowledge/evidence.ts";
+import { choiceOf, isGiven, valueOf } from "../call.ts";
 import type { Call, Outcome } from "../call.ts";
 import { insistTexts, placeFor, userName } from "./place.ts";
 
@@ -63,8 +64,7 @@ export async function finish(call: Call): Promise<Outcome> {
   if (section !== undefined && !hasSection(text, section)) {
     throw refuse("refused", `cannot finish ${outcome}`, `the note needs a section '# ${section}'; give it with --note FILE`);
   }
-  const reason = reasonIn(text);
-  insistTexts(call, { "the note's reason": reason === "" ? undefined : reason.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffd-\uffff]/g, " ") });
+  insistNoSecret({ "the note's reason": reasonSection(text) }, isGiven(call, "allow-secret"));
   const episode = processEpisode(place.layout);
   if (episode === null && openEpisodes(place.layout).length > 0) throw noEpisode(place.layout, "cannot finish");
   const { id } = taskToFinish(place.layout, episode);
