@@ -71,6 +71,15 @@ export function takeLock(path: string, waitMilliseconds: number = lockWait): Loc
   return { path, release: () => attempt(() => fileOperations.unlinkSync(join(path, name))) };
 }
 
+/** Whether a lock stands taken by an owner that has ended: whoever held it last was killed under it. */
+export function isAbandoned(path: string): boolean {
+  try {
+    return ownersOf(path).some((owner) => isEnded(owner));
+  } catch {
+    return false;
+  }
+}
+
 function makeOwn(own: string, name: string): void {
   fileOperations.mkdirSync(own);
   fileOperations.closeSync(fileOperations.openSync(join(own, name), "wx"));

@@ -212,7 +212,7 @@ function nameOfHost(): string {
   }
 }
 
-/** What a script prints about a process; what it could until then where it fails or is refused. */
+/** What a script prints about a process; where it fails, as far as it came. */
 function shell(script: string, pid: number): string {
   try {
     const { stdout } = load("node:child_process").spawnSync("/bin/sh", ["-c", script, "sh", String(pid)], {
