@@ -59,4 +59,10 @@ function tables_load() {
 	TABLE["older-event", "task.checkpoint"] = "task.checkpoint"
 	TABLE["older-event", "task.gate"] = "task.gate"
 	TABLE["older-event", "task.refused"] = "task.refused"
+	TABLE["layout", "absolute"] = "an absolute path"
+	TABLE["layout", "parent"] = "a '..' segment"
+	TABLE["layout", "space"] = "a space"
+	TABLE["layout", "control"] = "a control character"
+	TABLE["layout", "empty"] = "no path"
+	TABLE["layout", "outside"] = "leads outside the repository"
 }

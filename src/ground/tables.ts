@@ -72,3 +72,12 @@ export const olderEventWords = {
   "task.gate": "task.gate",
   "task.refused": "task.refused",
 } as const;
+
+export const layoutWords = {
+  "absolute": "an absolute path",
+  "parent": "a '..' segment",
+  "space": "a space",
+  "control": "a control character",
+  "empty": "no path",
+  "outside": "leads outside the repository",
+} as const;
