@@ -1,11 +1,11 @@
 /** The record of a closed episode: what the ledger and git say of it, and no conversation (contract, section 5). */
 import { quoted, scalar } from "../format/yaml-emit.ts";
-import { cleaned, distinct } from "../ground/bytes.ts";
+import { cleaned, distinct, sortedBytes } from "../ground/bytes.ts";
 import { sha256 } from "../ground/digest.ts";
 import { commitPattern, opensLikeConversation } from "../ground/ids.ts";
-import { removeFile, replaceFile } from "../host/files.ts";
+import { readBytes, removeFile, replaceFile } from "../host/files.ts";
 import { listFolder, realPath } from "../host/folder.ts";
-import { git, gitRefusal } from "../host/git.ts";
+import { commitsBetween, git } from "../host/git.ts";
 import { makeRecordDirectory } from "../host/inside.ts";
 import { ledgerPath } from "../host/layout.ts";
 import type { Layout } from "../host/layout.ts";
@@ -39,11 +39,19 @@ export function writeSessionRecord(place: Place, episode: OpenEpisode, outcome: 
   return path;
 }
 
-/** The records of an episode, by their names, which bear its id. */
+/** The records of an episode, by their names, whose second part is its id; oldest first. A branch may be named like an id. */
 export function sessionRecords(layout: Layout, episode: string): string[] {
-  return listFolder(`${layout.root}/${layout.sessions}`)
-    .filter((entry) => entry.kind === "file" && entry.name.includes(`--${episode}--`) && entry.name.endsWith(".md"))
-    .map((entry) => `${layout.sessions}/${entry.name}`);
+  const isOf = (name: string) => /^[0-9]{8}T[0-9]{6}Z--(.*?)--.*\.md$/.exec(name)?.[1] === episode;
+  const names = listFolder(`${layout.root}/${layout.sessions}`)
+    .filter((entry) => entry.kind === "file" && isOf(entry.name))
+    .map((entry) => entry.name);
+  return sortedBytes(names).map((name) => `${layout.sessions}/${name}`);
+}
+
+/** The outcome that a session record gives; `null` where it cannot be read. */
+export function recordedOutcome(layout: Layout, path: string): EpisodeOutcome | null {
+  const found = /^outcome: (closed|interrupted)$/m.exec(readBytes(`${layout.root}/${path}`)?.toString("latin1") ?? "");
+  return found === null ? null : (found[1] as EpisodeOutcome);
 }
 
 /** What an episode's lines say, as lists in the order of the lines. */
@@ -60,11 +68,13 @@ function recordText(place: Place, episode: OpenEpisode, outcome: EpisodeOutcome)
   const task = activeTask(layout, episode);
   const changed = changedFiles(layout);
   const lists = listsOf(layout, episode.id);
+  const isKnown = commitPattern.test(episode.startHead) && commitPattern.test(head);
+  const commits = (isKnown ? commitsBetween(layout.root, episode.startHead, head) : null) ?? [];
   const title = `Session ${episode.id} on ${cleaned(branch)}`;
   const lines = ["---", "schema: session/v1", "kind: session", `created_at: ${place.now}`];
   if (task !== null) lines.push(`task_id: ${task.id}`, `profile: ${scalar(task.profile)}`);
   lines.push(
-    `repository_id: ${scalar(repositoryId(layout))}`,
+    `repository_id: ${scalar(repositoryId(place))}`,
     `worktree_id: ${scalar(sha256(realPath(layout.root) ?? layout.root).slice(0, 16))}`,
     `branch: ${scalar(branch)}`,
     `head: ${scalar(head)}`,
@@ -80,7 +90,7 @@ function recordText(place: Place, episode: OpenEpisode, outcome: EpisodeOutcome)
   lines.push(
     `start_head: ${scalar(episode.startHead)}`,
     `start_working_tree: ${scalar(episode.startWorkingTree)}`,
-    ...list("commits", commitsOf(layout, episode.startHead, head).map((commit) => quoted(commit.slice(0, 7)))),
+    ...list("commits", commits.map((commit) => quoted(commit.slice(0, 7)))),
     ...list("tasks", lists.tasks.map(scalar)),
     ...list("issues", lists.evidence.filter((reference) => reference.startsWith("issue:")).map((issue) => scalar(issue.slice(6)))),
     ...list("milestones", []),
@@ -129,29 +139,23 @@ function listsOf(layout: Layout, episode: string): EpisodeLists {
   };
 }
 
-/** The commits from the episode's start to its end, oldest first; none when the start is no ancestor. */
-function commitsOf(layout: Layout, start: string, end: string): string[] {
-  if (!commitPattern.test(start) || !commitPattern.test(end) || start === end) return [];
-  if (git(layout.root, ["merge-base", "--is-ancestor", start, end]).status !== 0) return [];
-  const answer = git(layout.root, ["rev-list", "--reverse", "--date-order", `${start}..${end}`]);
-  if (answer.status !== 0) throw gitRefusal(layout.root, answer);
-  return answer.output.toString("latin1").split("\n").filter((line) => line !== "");
-}
-
 /** What names the repository on every machine: host and path of its origin, else a digest of where it lies. */
-function repositoryId(layout: Layout): string {
+function repositoryId({ layout, position }: Place): string {
   const answer = git(layout.root, ["config", "--get", "remote.origin.url"]);
   const network = answer.status === 0 ? networkPlace(answer.output.toString("utf8").replace(/\n$/, "")) : null;
   if (network !== null) return network;
-  const common = git(layout.root, ["rev-parse", "--git-common-dir"]).output.toString("utf8").replace(/\n$/, "");
+  const common = position().commonDirectory;
   const place = common.startsWith("/") ? common : `${layout.root}/${common}`;
   return `local:${sha256(realPath(place) ?? place).slice(0, 16)}`;
 }
 
-/** Host and path of a network URL, without user, password, port, query or fragment; `null` for another address. Pure. */
+/**
+ * Host and path of a network URL, without user, password, port, query or fragment; `null` for another address, one that
+ * a remote helper reads (`ext::…`, which may hold any command) among them. Pure.
+ */
 export function networkPlace(url: string): string | null {
   const withScheme = /^(?:https?|ssh|git|ftps?|git\+ssh|ssh\+git):\/\/(?:[^/@]*@)*([^/:?#@]+|\[[^\]/]*\])(?::[0-9]*)?\/([^?#]*)/i.exec(url);
-  const short = /^(?:[^/@:]+@)?([A-Za-z0-9][A-Za-z0-9.-]+|\[[^\]/]+\]):(?!\/\/)([^?#]*)$/.exec(url);
+  const short = /^(?:[^/@:]+@)?([A-Za-z0-9][A-Za-z0-9.-]+|\[[^\]/]+\]):(?!\/\/|:)([^?#]*)$/.exec(url);
   const found = withScheme ?? (url.includes("://") ? null : short);
   if (found === null) return null;
   const [, host = "", path = ""] = found;
