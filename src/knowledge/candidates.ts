@@ -10,6 +10,9 @@ import { compareBytes } from "../ground/bytes.ts";
 import type { ByteString } from "../ground/bytes.ts";
 import { statusWords, unreadableWords, yamlWords } from "../ground/tables.ts";
 
+/** The classes of knowledge (contract, section 9). */
+export const recordClasses = ["fact", "convention", "constraint", "memory", "lesson"] as const;
+
 /** A record as the queue reads it. An absent value is `""`; so is one of another shape than a string. */
 export interface CandidateRecord {
   readonly path: ByteString;
@@ -23,6 +26,8 @@ export interface CandidateRecord {
   readonly route: ByteString;
   /** The episode behind it: the first `session:` it is derived from. */
   readonly episode: ByteString;
+  /** The branch or commit that it stands on, where it does not stand in the working tree. */
+  readonly ref?: ByteString;
 }
 
 /** A file that cannot be a record, and the words of the first reason that holds. */
@@ -30,6 +35,8 @@ export interface UnreadableFile {
   /** Its raw bytes, which need not be UTF-8. */
   readonly path: ByteString;
   readonly reason: ByteString;
+  /** As a record's. */
+  readonly ref?: ByteString;
 }
 
 /** The records that are about one subject, in the order of their ids. */
@@ -58,13 +65,9 @@ export interface CandidateQueue {
  * @param file the whole file
  */
 export function readRecord(path: ByteString, file: Uint8Array): CandidateRecord | UnreadableFile | null {
-  const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
-  if (bytes.includes(0)) return { path, reason: unreadableWords.nul };
-  if (!isUtf8(bytes)) return { path, reason: unreadableWords.utf8 };
-  const matter = frontMatterOf(bytes.toString("latin1"));
-  if (typeof matter === "string") return { path, reason: unreadableWords[matter] };
-  const { leaves, refusal } = readYaml(matter.yaml, matter.firstLine, true);
-  if (refusal !== null) return { path, reason: `line ${refusal.line}: ${yamlWords[refusal.reason]}` };
+  const read = readFront(file);
+  if (typeof read === "string") return { path, reason: read };
+  const { leaves } = read;
   if (leaves.get("kind") === "context") return null;
   const id = leaves.get("id") ?? "";
   if (id === "") return { path, reason: unreadableWords["no-id"] };
@@ -84,13 +87,34 @@ export function readRecord(path: ByteString, file: Uint8Array): CandidateRecord 
   };
 }
 
+/** A file with front matter: its bytes, the leaves, and where its body begins. */
+export interface FrontFile {
+  readonly text: ByteString;
+  readonly leaves: YamlLeaves;
+  readonly bodyStart: number;
+}
+
+/** Reads a file's front matter, or gives the words of why it cannot be read. */
+export function readFront(file: Uint8Array): FrontFile | string {
+  const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
+  if (bytes.includes(0)) return unreadableWords.nul;
+  if (!isUtf8(bytes)) return unreadableWords.utf8;
+  const text = bytes.toString("latin1");
+  const matter = frontMatterOf(text);
+  if (typeof matter === "string") return unreadableWords[matter];
+  const { leaves, refusal } = readYaml(matter.yaml, matter.firstLine, true);
+  if (refusal !== null) return `line ${refusal.line}: ${yamlWords[refusal.reason]}`;
+  return { text, leaves, bodyStart: matter.bodyStart };
+}
+
 export function isUnreadable(read: CandidateRecord | UnreadableFile): read is UnreadableFile {
   return "reason" in read;
 }
 
 const derivedFrom = "provenance.derived_from.";
 
-function episodeOf(leaves: YamlLeaves): ByteString {
+/** The episode behind a record: the first `session:` it is derived from, `""` where there is none. */
+export function episodeOf(leaves: YamlLeaves): ByteString {
   const first = leaves.get(`${derivedFrom}0`);
   if (typeof first === "string" && first.startsWith("session:")) return first.slice(8);
   for (const [path, value] of leaves) {

@@ -4,11 +4,11 @@
  */
 import { distinct } from "../ground/bytes.ts";
 import { sha256 } from "../ground/digest.ts";
-import { episodePattern, opensLikeConversation, taskPattern } from "../ground/ids.ts";
+import { episodePattern, opensLikeConversation, recordPattern, taskPattern } from "../ground/ids.ts";
 import { refuse } from "../ground/errors.ts";
-import { flushFolder, readBytes, removeTemporaries, stageFile } from "../host/files.ts";
+import { flushFolder, moveFile, readBytes, removeTemporaries, stageFile, temporaryPrefix } from "../host/files.ts";
 import type { StagedFile } from "../host/files.ts";
-import { isFile, linkTarget, nameExists, realPath } from "../host/folder.ts";
+import { isDirectory, isFile, linkTarget, listFolder, nameExists, realPath } from "../host/folder.ts";
 import { insistInside, makeInside, makeRecordDirectory } from "../host/inside.ts";
 import { completedPath, isBelow, knowledgeLockPath, ledgerPath, statePath } from "../host/layout.ts";
 import type { Layout } from "../host/layout.ts";
@@ -16,9 +16,10 @@ import { lockWait, withLock } from "../host/lock.ts";
 import { readScope } from "../host/policy.ts";
 import { isTimed, textField } from "../ledger/events.ts";
 import { eachEntry, needlesOf } from "../ledger/ledger.ts";
+import type { LedgerEntry } from "../ledger/events.ts";
 import type { Damage } from "../ledger/ledger.ts";
-import { append } from "../episode/act.ts";
-import type { Place } from "../episode/act.ts";
+import { append, episodeAt, lineMaker } from "../episode/act.ts";
+import type { MakeLine, Place } from "../episode/act.ts";
 import { isUnreadable, readRecord } from "./candidates.ts";
 import { evidenceEvents, evidenceOf, reasonIn } from "./evidence.ts";
 import type { Evidence } from "./evidence.ts";
@@ -39,14 +40,15 @@ export interface Derivation {
   readonly dryRun: boolean;
   readonly fates: readonly Fate[];
   readonly damage: Damage;
-  /** How many lines of evidence were derived from: what comes later asks for another derivation. */
-  readonly evidenceLines: number;
+  /** Whether the ledger has the line of the episode's start. */
+  readonly started: boolean;
+  /** Whether it has the line of the episode's end. */
+  readonly closed: boolean;
 }
 
 /** What the ledger says of one episode. */
 interface EpisodeLines {
   readonly evidence: readonly Evidence[];
-  readonly evidenceLines: number;
   readonly startHead: string | null;
   readonly closedHead: string | null;
   /** Digests of what we wrote, by path. */
@@ -69,14 +71,54 @@ export function underKnowledge<Result>(layout: Layout, run: () => Result, wait =
   return withLock(`${layout.root}/${knowledgeLockPath}`, wait, () => {
     for (const folder of [layout.candidates, layout.curated, layout.sessions]) {
       insistInside(layout, folder);
+      // What stands there instead is for the act to refuse; an end closes all the same.
+      if (!isDirectory(`${layout.root}/${folder}`)) continue;
+      if (folder === layout.candidates) finishStaged(layout);
       removeTemporaries(`${layout.root}/${folder}`);
     }
     return run();
   });
 }
 
-/** The same for a caller that holds the lock. */
-export function deriveHeld(place: Place, episode: string, dryRun: boolean): Derivation {
+/**
+ * Renames into place what a killed derivation had staged and the ledger already says is written; else it would be lost
+ * once its episode is closed. What the ledger does not name never was.
+ */
+function finishStaged(layout: Layout): void {
+  const folder = `${layout.root}/${layout.candidates}`;
+  const staged = listFolder(folder).filter((entry) => entry.kind === "file" && entry.name.startsWith(temporaryPrefix));
+  if (staged.length === 0) return;
+  const digests = new Map<string, Set<string>>();
+  eachEntry(`${layout.root}/${ledgerPath}`, (entry) => learnDigests(entry, digests), needlesOf("knowledge.derived"));
+  for (const { name } of staged) {
+    const bytes = readBytes(`${folder}/${name}`) ?? Buffer.alloc(0);
+    const id = /^id: (\S+)$/m.exec(bytes.toString("latin1"))?.[1] ?? "";
+    const path = `${layout.candidates}/${id}.md`;
+    const ours = digests.get(path);
+    if (!recordPattern.test(id) || ours === undefined || !ours.has(digestOf(bytes))) continue;
+    const found = currentBytes(layout, path);
+    if (nameExists(`${layout.root}/${layout.curated}/${id}.md`) || (found !== null && !ours.has(digestOf(found)))) continue;
+    moveFile(`${folder}/${name}`, `${layout.root}/${path}`);
+  }
+}
+
+/** Learns the digests of what we wrote, by path. */
+function learnDigests(entry: LedgerEntry, digests: Map<string, Set<string>>): void {
+  if (textField(entry, "event") !== "knowledge.derived" || !isTimed(entry)) return;
+  const paths = textField(entry, "paths").split(" ");
+  textField(entry, "digests")
+    .split(" ")
+    .forEach((digest, index) => {
+      const path = paths[index] ?? "";
+      if (digest !== "") digests.set(path, (digests.get(path) ?? new Set()).add(digest));
+    });
+}
+
+/**
+ * The same for a caller that holds the lock.
+ * @param write appends to the ledger, for a caller that holds its lock as well
+ */
+export function deriveHeld(place: Place, episode: string, dryRun: boolean, write?: (lines: string) => void): Derivation {
   const { layout } = place;
   const lines = readEpisode(layout, episode);
   const records = recordsOf(place, episode, lines);
@@ -87,27 +129,34 @@ export function deriveHeld(place: Place, episode: string, dryRun: boolean): Deri
     dryRun,
     fates,
     damage: lines.damage,
-    evidenceLines: lines.evidenceLines,
+    started: lines.startHead !== null,
+    closed: lines.closedHead !== null,
   });
   if (dryRun) return result(plans.map((plan) => plan.fate));
   if (written.length > 0) makeRecordDirectory(layout, layout.candidates, place.home, "knowledge/candidates");
   const staged: StagedFile[] = [];
+  let isRecorded = false;
   try {
     for (const plan of written) staged.push(stageFile(`${layout.root}/${plan.fate.path}`, plan.bytes));
-    appendDerived(place, episode, plans);
+    appendDerived(place, episode, plans, write);
+    isRecorded = true;
     const edited = new Set<string>();
     staged.forEach((file, index) => {
       const plan = written[index] as Plan;
       // A person may have saved the file since it was looked at.
       if (isSame(currentBytes(layout, plan.fate.path), plan.found)) file.commit(false);
-      else edited.add(plan.fate.path);
+      else {
+        file.discard();
+        edited.add(plan.fate.path);
+      }
     });
     if (staged.length > 0) flushFolder(`${layout.root}/${layout.candidates}`);
     return result(
       plans.map(({ fate }) => (edited.has(fate.path) ? { path: fate.path, fate: "skipped", reason: "edited" } : fate)),
     );
   } finally {
-    for (const file of staged) file.discard();
+    // What the ledger says is written and could not be put into place stays staged: the next holder of the lock finishes it.
+    if (!isRecorded) for (const file of staged) file.discard();
   }
 }
 
@@ -115,7 +164,6 @@ function readEpisode(layout: Layout, episode: string): EpisodeLines {
   const evidence: Evidence[] = [];
   const digests = new Map<string, Set<string>>();
   let found = false;
-  let evidenceLines = 0;
   let startHead: string | null = null;
   let closedHead: string | null = null;
   const reasons = new Map<string, string>();
@@ -129,28 +177,19 @@ function readEpisode(layout: Layout, episode: string): EpisodeLines {
     (entry) => {
       const event = textField(entry, "event");
       if (!isTimed(entry)) return;
-      if (event === "knowledge.derived") {
-        const paths = textField(entry, "paths").split(" ");
-        textField(entry, "digests")
-          .split(" ")
-          .forEach((digest, index) => {
-            const path = paths[index] ?? "";
-            if (digest !== "") digests.set(path, (digests.get(path) ?? new Set()).add(digest));
-          });
-      }
+      learnDigests(entry, digests);
       if (textField(entry, "session") !== episode) return;
       found = true;
       if (event === "session.started") startHead ??= textField(entry, "head");
       if (event === "session.closed") closedHead = textField(entry, "head");
       if (!evidenceEvents.has(event)) return;
-      evidenceLines += 1;
       const line = evidenceOf(entry, episode, reasonOf);
       if (line !== null) evidence.push(line);
     },
     needlesOf(episode),
   );
   if (!found) throw refuse("missing", `cannot derive '${episode}'`, "no line of the ledger here is of this episode");
-  return { evidence, evidenceLines, startHead, closedHead, digests, damage };
+  return { evidence, startHead, closedHead, digests, damage };
 }
 
 function readReason(layout: Layout, task: string): string {
@@ -169,7 +208,7 @@ function recordsOf(place: Place, episode: string, lines: EpisodeLines): DerivedR
     lines.startHead === null
       ? { commits: [], paths: [] }
       : episodeCommits(layout, lines.startHead, lines.closedHead ?? position.head);
-  const resolved = resolveReferences(layout, position, evidence.flatMap((line) => line.references));
+  const resolved = resolveReferences(layout, evidence.flatMap((line) => line.references));
   const subjects = distinct(evidence.flatMap((line) => (line.subject === undefined ? [] : [line.subject])));
   const derived = derivedPaths(layout, subjects.filter(isPathSubject));
   const facts = {
@@ -250,10 +289,10 @@ export function digestOf(bytes: Buffer): string {
 const pathsPerLine = 500;
 const pathBytesPerLine = 60_000;
 
-function appendDerived(place: Place, episode: string, plans: readonly Plan[]): void {
+function appendDerived(place: Place, episode: string, plans: readonly Plan[], write: ((lines: string) => void) | undefined): void {
   const count = (fate: Fate["fate"]) => plans.filter((plan) => plan.fate.fate === fate).length;
   const written = plans.filter((plan) => plan.fate.fate === "written");
-  append(place, (line) => {
+  const make = (line: MakeLine) => {
     const perPath = Buffer.byteLength(written[0]?.fate.path ?? "", "utf8") + 14;
     const size = Math.max(1, Math.min(pathsPerLine, Math.floor(pathBytesPerLine / perPath)));
     let lines = "";
@@ -269,5 +308,7 @@ function appendDerived(place: Place, episode: string, plans: readonly Plan[]): v
       });
     }
     return lines;
-  });
+  };
+  if (write === undefined) append(place, make);
+  else write(make(lineMaker(place, episodeAt(place))));
 }

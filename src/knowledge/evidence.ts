@@ -157,7 +157,8 @@ function isStrings(value: unknown): value is string[] {
 
 /** The first non-blank line under `# Reason` of a note, blanks cut at both ends; `""` where there is none. */
 export function reasonIn(note: string): string {
-  return sectionLines(note, "Reason").find((line) => line.trim() !== "")?.trim() ?? "";
+  // Cleaned first: a line of control characters alone is blank.
+  return sectionLines(note, "Reason").map((line) => cleaned(line).trim()).find((line) => line !== "") ?? "";
 }
 
 /** All that stands under `# Reason` of a note. */

@@ -1,8 +1,7 @@
 /** What git says of an episode and of its references (contract, section 7): each question once, whatever the number of records. */
 import { compareBytes, isWellFormed, textOfBytes } from "../ground/bytes.ts";
 import { commitPattern } from "../ground/ids.ts";
-import { git, gitRefusal } from "../host/git.ts";
-import type { GitPosition } from "../host/git.ts";
+import { commitsBetween, git, gitRefusal } from "../host/git.ts";
 import type { Layout } from "../host/layout.ts";
 import type { Reference } from "./evidence.ts";
 
@@ -16,18 +15,20 @@ const none: EpisodeCommits = { commits: [], paths: [] };
 
 /** The commits from `start` (where the episode began) to `end`; none when the start is no ancestor of the end. */
 export function episodeCommits(layout: Layout, start: string, end: string): EpisodeCommits {
-  if (!commitPattern.test(start) || !commitPattern.test(end) || start === end) return none;
+  if (!commitPattern.test(start) || !commitPattern.test(end)) return none;
   const { root, rules, adrs } = layout;
-  if (git(root, ["merge-base", "--is-ancestor", start, end]).status !== 0) return none;
+  const all = commitsBetween(root, start, end);
+  if (all === null || all.length === 0) return none;
   const sections = ["--", rules, adrs];
-  const listed = git(root, ["rev-list", "--reverse", "--date-order", "--no-merges", "--full-history", `${start}..${end}`, ...sections]);
-  if (listed.status !== 0) throw gitRefusal(root, listed);
-  const commits = listed.output.toString("latin1").split("\n").filter((line) => line !== "");
+  // Each commit that touched one of them, then what it touched; a merge touches nothing.
+  const diff = ["diff-tree", "--stdin", "--root", "-r", "-z", "--name-only", "--no-renames", "--relative"];
+  const fields = nulSeparated(root, [...diff, ...sections], `${all.join("\n")}\n`);
+  const known = new Set(all);
+  const commits = fields.filter((field) => known.has(field));
   if (commits.length === 0) return none;
-  const diff = ["diff-tree", "--stdin", "--root", "-r", "-z", "--no-commit-id", "--name-only", "--no-renames", "--relative"];
-  const touched = nulSeparated(root, [...diff, ...sections], `${commits.join("\n")}\n`);
+  const touched = new Set(fields.filter((field) => !known.has(field)));
   const tracked = new Set(nulSeparated(root, ["ls-files", "-z", ...sections]));
-  const paths = [...new Set(touched)].filter((path) => tracked.has(path) && isPrintablePath(path)).sort(compareBytes);
+  const paths = [...touched].filter((path) => tracked.has(path) && isPrintablePath(path)).sort(compareBytes);
   return { commits, paths: paths.map(textOfBytes) };
 }
 
@@ -48,12 +49,11 @@ function isPrintablePath(path: string): boolean {
  */
 export function resolveReferences(
   layout: Layout,
-  position: GitPosition,
   references: readonly Reference[],
 ): (reference: Reference) => string | null {
   const questions = new Map<string, string>();
   for (const reference of references) {
-    const question = questionOf(reference, position.prefix);
+    const question = questionOf(reference);
     if (question !== null) questions.set(keyOf(reference), question);
   }
   if (questions.size === 0) return () => null;
@@ -84,18 +84,24 @@ function parts(reference: string): [scheme: string, name: string] {
   return [reference.slice(0, colon), reference.slice(colon + 1)];
 }
 
-function questionOf(reference: Reference, prefix: string): string | null {
+function questionOf(reference: Reference): string | null {
   const [scheme, name] = parts(reference.reference);
   if (scheme === "commit") return /^[0-9a-fA-F]{4,64}$/.test(name) ? `${name}^{commit}` : null;
   if (scheme !== "file" && scheme !== "test") return null;
-  const isPlain = name.split("/").every((segment) => segment !== "" && segment !== "." && segment !== "..");
-  return isPlain && commitPattern.test(reference.head) ? `${reference.head}:${prefix}${name}` : null;
+  // Seen from the root, which git is asked in: its own name may hold a line feed, this question may not.
+  return isPlainPath(name) && commitPattern.test(reference.head) ? `${reference.head}:./${name}` : null;
+}
+
+/** A path of names alone: git answers no other, and one that leads out of the work tree ends its whole batch. */
+function isPlainPath(path: string): boolean {
+  return path.split("/").every((segment) => segment !== "" && segment !== "." && segment !== "..");
 }
 
 /** Those of the paths to which git's attributes give `merge=derived`. */
 export function derivedPaths(layout: Layout, paths: readonly string[]): Set<string> {
-  if (paths.length === 0) return new Set();
-  const answer = git(layout.root, ["check-attr", "-z", "--stdin", "merge"], `${paths.join("\0")}\0`);
+  const asked = paths.filter(isPlainPath);
+  if (asked.length === 0) return new Set();
+  const answer = git(layout.root, ["check-attr", "-z", "--stdin", "merge"], `${asked.join("\0")}\0`);
   if (answer.status !== 0) throw gitRefusal(layout.root, answer);
   const fields = answer.output.toString("utf8").split("\0");
   const derived = new Set<string>();

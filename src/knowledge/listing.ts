@@ -8,24 +8,29 @@ export function listingText(queue: CandidateQueue): ByteString {
   let text = "";
   for (const record of queue.awaiting) {
     const branch = queue.branches.get(record.episode) ?? "";
-    text += `${padded(record.id, 46)} ${padded(record.class, 10)} ${padded(record.date, 10)} ${padded(branch, 24)} ${shown(record.title)}\n`;
+    text += `${padded(record.id, 46)} ${padded(record.class, 10)} ${padded(record.date, 10)} ${padded(branch, 24)} ${shown(record.title)}${standing(record)}\n`;
   }
   text += `knowledge candidates: ${queue.awaiting.length} awaiting review\n`;
   for (const group of queue.groups) {
     text += `about ${shown(group.about)}  route ${shown(group.route)}`;
     text += `  awaiting ${group.awaiting}  rejected ${group.rejected}  episodes ${group.episodes.length}\n`;
     for (const record of group.records) {
-      text += `  ${record.status === "candidate" ? "awaiting" : "rejected"}  ${shown(record.id)}\n`;
+      text += `  ${record.status === "candidate" ? "awaiting" : "rejected"}  ${shown(record.id)}${standing(record)}\n`;
     }
     text += `  episodes  ${group.episodes.length === 0 ? "-" : group.episodes.map(shown).join(" ")}\n`;
   }
-  for (const file of queue.unreadable) text += `unreadable ${shown(showIllFormed(file.path))}: ${file.reason}\n`;
+  for (const file of queue.unreadable) text += `unreadable ${shown(showIllFormed(file.path))}${standing(file)}: ${file.reason}\n`;
   return text;
 }
 
 /** A value as text shows it; a missing one is `-`. */
 function shown(value: ByteString): ByteString {
   return value === "" ? "-" : showControlBytes(value);
+}
+
+/** Where a record stands that is not in the working tree. */
+function standing({ ref }: { readonly ref?: ByteString }): ByteString {
+  return ref === undefined ? "" : `  (on ${showControlBytes(showIllFormed(ref))})`;
 }
 
 function padded(value: ByteString, width: number): ByteString {
@@ -45,7 +50,7 @@ export function listingJson(queue: CandidateQueue): ByteString {
     );
   });
   const unreadable = queue.unreadable.map(
-    (file) => `{"path":${JSON.stringify(showIllFormed(file.path))},"reason":${JSON.stringify(file.reason)}}`,
+    (file) => `{"path":${JSON.stringify(showIllFormed(file.path))},"reason":${JSON.stringify(file.reason)}${standingJson(file)}}`,
   );
   return `{"schema":1,"candidates":[${candidates.join(",")}],"groups":[${groups.join(",")}],"unreadable":[${unreadable.join(",")}]}\n`;
 }
@@ -64,5 +69,9 @@ function candidateJson(record: CandidateRecord, branch: ByteString | undefined):
   ];
   if (record.about !== "") fields.push(["about", record.about]);
   if (record.route !== "") fields.push(["route", record.route]);
-  return `{${fields.map(([key, value]) => `"${key}":${JSON.stringify(value)}`).join(",")}}`;
+  return `{${fields.map(([key, value]) => `"${key}":${JSON.stringify(value)}`).join(",")}${standingJson(record)}}`;
+}
+
+function standingJson({ ref }: { readonly ref?: ByteString }): ByteString {
+  return ref === undefined ? "" : `,"ref":${JSON.stringify(showIllFormed(ref))}`;
 }

@@ -39,7 +39,8 @@ export function insistObservation(observation: Observation, secretAllowed: boole
   insistNoSecret({ "the subject": subject, "the statement": statement, "the evidence": evidence.join("\n") }, secretAllowed);
 }
 
-function subjectFault(subject: string): string | null {
+/** Why a text is no subject of an observation, or `null` (contract, section 6). */
+export function subjectFault(subject: string): string | null {
   const fault = lineFault(subject);
   if (fault !== null) return fault;
   if (Buffer.byteLength(subject, "utf8") > subjectLimit) return `it has more than ${subjectLimit} bytes`;

@@ -14,9 +14,32 @@ import { isTimed, textField } from "../ledger/events.ts";
 import { eachEntry, needlesOf } from "../ledger/ledger.ts";
 import { isUnreadable, queueOf, readRecord } from "./candidates.ts";
 import type { CandidateQueue, CandidateRecord, UnreadableFile } from "./candidates.ts";
+import { isKept, recurring } from "./filters.ts";
+import type { QueueFilter } from "./filters.ts";
 
-/** The queue of a repository. Files that cannot be records are in it as unreadable; a folder that cannot be listed is refused (13). */
-export function readQueue(layout: Layout): CandidateQueue {
+/** What a folder of records holds, in no order: records, and the files that cannot be any. */
+export interface FolderRecords {
+  readonly records: CandidateRecord[];
+  readonly unreadable: UnreadableFile[];
+}
+
+/**
+ * The queue of a repository. Files that cannot be records are in it as unreadable; a folder that cannot be listed is refused (13).
+ * @param filter which records are kept; unreadable files always are
+ * @param elsewhere what stands on other branches
+ */
+export function readQueue(layout: Layout, filter: QueueFilter = {}, elsewhere?: (here: FolderRecords) => FolderRecords): CandidateQueue {
+  const here = readCandidates(layout);
+  const there = elsewhere?.(here) ?? { records: [], unreadable: [] };
+  const records = [...here.records, ...there.records].filter((record) => isKept(record, filter));
+  const awaited = records.filter((record) => record.status === "candidate").map((record) => record.episode);
+  const branches = branchesOf(layout, new Set(awaited.filter((episode) => episode !== "")));
+  const queue = queueOf(records, [...here.unreadable, ...there.unreadable], branches);
+  return filter.minEpisodes === undefined ? queue : recurring(queue, filter.minEpisodes);
+}
+
+/** What stands in the working tree's folder of candidates. */
+export function readCandidates(layout: Layout): FolderRecords {
   const folder = `${layout.root}/${layout.candidates}`;
   const path = bytesOfText(layout.candidates);
   const records: CandidateRecord[] = [];
@@ -28,11 +51,11 @@ export function readQueue(layout: Layout): CandidateQueue {
     if (isUnreadable(read)) unreadable.push(read);
     else records.push(read);
   }
-  const awaited = records.filter((record) => record.status === "candidate").map((record) => record.episode);
-  return queueOf(records, unreadable, branchesOf(layout, new Set(awaited.filter((episode) => episode !== ""))));
+  return { records, unreadable };
 }
 
-function isRecordName(name: ByteString, ending: string): boolean {
+/** Whether a file of this name is one to read. */
+export function isRecordName(name: ByteString, ending: string): boolean {
   return name.endsWith(ending) && !name.startsWith(".") && name !== readmeName;
 }
 
