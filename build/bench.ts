@@ -46,14 +46,17 @@ interface Row {
   readonly runs: number;
   /** The ratio that the median is not to pass; none where it is only told. */
   readonly limit?: number;
+  /** What the command's environment has beside the common one. */
+  readonly environment?: NodeJS.ProcessEnv;
   /** Prepares each run of the command. */
   readonly before?: () => void;
 }
 
-function timeOf(command: Argv, directory: string): number {
+function timeOf(command: Argv, directory: string, added: NodeJS.ProcessEnv = {}): number {
   const [file, ...args] = command;
+  const env = { ...environment, ...added };
   const begin = process.hrtime.bigint();
-  const run = spawnSync(file, args, { cwd: directory, env: environment, stdio: ["ignore", "ignore", "pipe"] });
+  const run = spawnSync(file, args, { cwd: directory, env, stdio: ["ignore", "ignore", "pipe"] });
   const end = process.hrtime.bigint();
   if (run.status !== 0) throw new Error(`${command.join(" ")}: ${run.error?.message ?? run.stderr.toString()}`);
   return Number(end - begin) / 1e6;
@@ -69,7 +72,7 @@ function measure(row: Row): void {
   const other: number[] = [];
   for (let run = -1; run < row.runs; run += 1) {
     row.before?.();
-    const a = timeOf(row.command, row.directory);
+    const a = timeOf(row.command, row.directory, row.environment);
     const b = timeOf(row.against, row.directory);
     if (run < 0) continue;
     own.push(a);
@@ -164,11 +167,71 @@ function fillLedger(directory: string, lines: number, own: string, ownLines: num
 const readEach = `const fs=require("fs"),d=".ai/repo/knowledge/candidates/";for(const n of fs.readdirSync(d))fs.readFileSync(d+n)`;
 const bare: Argv = ["node", "-e", "0"];
 
+/** The runtimes of test/tools, and those in PATH. */
+function* runtimes(): Generator<readonly [kind: "node" | "deno" | "bun", path: string]> {
+  const tools = join(home, "test/tools/node_modules");
+  const places = {
+    node: ["node22", "node24", "node26"].map((name) => join(tools, name, "bin/node")),
+    deno: [join(tools, ".bin/deno")],
+    bun: [join(tools, ".bin/bun")],
+  } as const;
+  for (const kind of ["node", "deno", "bun"] as const) {
+    const found = spawnSync("sh", ["-c", `command -v ${kind}`], { encoding: "utf8" }).stdout.trim();
+    for (const path of new Set([found, ...places[kind]])) if (path !== "" && existsSync(path)) yield [kind, path];
+  }
+}
+
+/** Calls that change nothing here, one for each command that has such a call. */
+const startCalls: readonly (readonly string[])[] = [
+  ["--version"],
+  ["--help"],
+  ["init"],
+  ["session", "status"],
+  ["session", "list"],
+  ["decision", "list"],
+  ["question", "list"],
+  ["history"],
+  ["knowledge", "candidates"],
+  ["knowledge", "derive", "--dry-run"],
+  ["knowledge", "check"],
+  ["knowledge", "status"],
+  ["yaml", "flatten", ".ai/manifest.yaml"],
+  ["scenario", "list"],
+  ["vendor", "--diff", "../vendored"],
+  ["completion", "bash"],
+];
+
+/** The start of each command under each runtime, against the runtime's own. */
+function* startRows(directory: string): Generator<Row> {
+  // What Deno and Bun take long to load is not ours: their bare start loads the same built-in modules.
+  const file = join(scratch, "bare.mjs");
+  writeFileSync(file, ["fs", "path", "buffer", "module"].map((name) => `import "node:${name}";\n`).join(""));
+  for (const [kind, path] of runtimes()) {
+    const version = spawnSync(path, ["--version"], { encoding: "utf8" }).stdout.split("\n")[0]?.replace(/^v|^deno | \(.*/g, "") ?? "";
+    const against: Argv =
+      kind === "node" ? [path, "-e", "0"] : kind === "deno" ? [path, "run", "--no-config", "--no-lock", "-A", file] : [path, file];
+    for (const call of startCalls) {
+      const limit = kind !== "node" ? 2 : call[0] === "--version" ? 1.3 : call[1] === "candidates" ? 1.4 : undefined;
+      yield {
+        name: `start, ${kind} ${version}: ${call.slice(0, 2).join(" ")}`,
+        command: [program, ...call],
+        environment: { MAJORDOMUS_RUNTIME: path, DENO_NO_UPDATE_CHECK: "1" },
+        against,
+        directory,
+        runs: 15,
+        ...(limit === undefined ? {} : { limit }),
+      };
+    }
+  }
+}
+
 function* rows(): Generator<Row> {
   const few = repositoryOf("few", 20);
   const start = { against: bare, directory: few, runs: 30 };
   yield { ...start, name: "--version / node -e 0", command: [program, "--version"], limit: 1.3 };
   yield { ...start, name: "knowledge candidates, 20 records / node -e 0", command: [program, "knowledge", "candidates"], limit: 1.4 };
+  majordomus(few, "vendor", "../vendored");
+  yield* startRows(few);
   majordomus(few, "session", "start");
   const observe: Argv = [program, "knowledge", "observe", "--kind", "defect", "--subject", ".gitignore", "it is so"];
   yield { ...start, name: "knowledge observe / node -e 0", command: observe, limit: 2 };
@@ -207,7 +270,7 @@ try {
   print(`node ${process.versions.node}, seed ${seed}; ratio of medians pair by pair, then the medians\n`);
   for (const row of rows()) {
     if (!row.name.includes(only)) continue;
-    const missing = row.against[0] !== "node" && spawnSync("sh", ["-c", `command -v ${row.against[0]}`]).status !== 0;
+    const missing = !row.against[0].includes("/") && row.against[0] !== "node" && spawnSync("sh", ["-c", `command -v ${row.against[0]}`]).status !== 0;
     if (missing || (row.name.startsWith("shell") && !existsSync(reader))) print(`${row.name.padEnd(58)} skipped: not here\n`);
     else measure(row);
   }

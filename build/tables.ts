@@ -1,11 +1,12 @@
 /**
  * `npm run tables`: writes what is made from tables. From share/tables.tsv, src/ground/tables.ts for TypeScript and
- * shell/awk/tables.awk for the shell reader; from the command table, the README's reference. A test compares.
+ * shell/awk/tables.awk for the shell reader; from the command table, the README's reference and the manual page. A test compares.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { commands } from "../src/cli/commands.ts";
 import { usageOf } from "../src/cli/help.ts";
+import { manual } from "./manual.ts";
 
 const home = fileURLToPath(new URL("../", import.meta.url));
 
@@ -74,6 +75,7 @@ export function generated(): Map<string, string> {
     ["src/ground/tables.ts", source],
     ["shell/awk/tables.awk", awk],
     ["README.md", readme()],
+    ["share/man/majordomus.1", manual()],
   ]);
 }
 
