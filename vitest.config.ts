@@ -1,7 +1,25 @@
 import { defineConfig } from "vitest/config";
 
+/**
+ * The other runtimes, under which MAJORDOMUS_TEST_MATRIX runs what starts the program through its launcher once more. Left
+ * out: what has a matrix of its own, and what looks into the process of a Node or into no process at all.
+ */
+const runtimes = process.env["MAJORDOMUS_TEST_MATRIX"] === undefined ? [] : ["node22", "node24", "node26", "deno", "bun"];
+const own = ["launcher", "vendor", "library", "completion", "pack", "runtimes"].map((name) => `test/e2e/${name}.test.ts`);
+
+const projectOf = (name: string) => ({
+  extends: true as const,
+  test: {
+    name,
+    env: { MAJORDOMUS_TEST_RUNTIME: name },
+    include: ["test/e2e/**/*.test.ts", "test/scenarios/**/*.test.ts", "test/parity/**/*.test.ts"],
+    exclude: ["test/tools/**", ...own],
+  },
+});
+
 export default defineConfig({
   test: {
+    ...(runtimes.length === 0 ? {} : { projects: [{ extends: true, test: { name: "node" } }, ...runtimes.map(projectOf)] }),
     include: ["test/**/*.test.ts"],
     exclude: ["test/tools/**"],
     globalSetup: ["test/build.ts"],

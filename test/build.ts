@@ -11,9 +11,12 @@ declare module "vitest" {
   }
 }
 
+/** Each project of the matrix sets up; one build serves all. */
+const built: { once?: Promise<void> } = ((globalThis as { majordomusBuilt?: object }).majordomusBuilt ??= {});
+
 export default async function setup(project: TestProject): Promise<() => void> {
   try {
-    await build();
+    await (built.once ??= build());
   } catch (error) {
     // No test may run an older build; those that need none still run, and test/e2e/launcher.test.ts fails.
     rmSync(join(home, bundlePath), { force: true });

@@ -6,6 +6,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { delimiter, join, sep } from "node:path";
 import { inject } from "vitest";
+import { program } from "./needs.ts";
 
 /** Vitest's own settings and the search path stay. */
 const kept = /^(?:PATH|VITEST.*|NODE_ENV|TEST|PROD|DEV|SSR|MODE|BASE_URL|MAJORDOMUS_NOTHING_SKIPPED|MAJORDOMUS_TEST_.*)$/;
@@ -39,3 +40,11 @@ Object.assign(process.env, {
   GIT_COMMITTER_EMAIL: "author@example.org",
   GIT_COMMITTER_DATE: "2026-01-02T03:04:05Z",
 });
+
+// The matrix of vitest.config.ts: everything that a test starts through the launcher runs under this runtime.
+const runtime = process.env["MAJORDOMUS_TEST_RUNTIME"];
+if (runtime !== undefined) {
+  const path = program(runtime);
+  if (path === null) throw new Error(`not installed: ${runtime}`);
+  process.env["MAJORDOMUS_RUNTIME"] = path;
+}

@@ -32,6 +32,11 @@ export function parseArguments(args: readonly string[]): ParsedCall | ParsedRequ
   return { command, ...readOptions(command, args) };
 }
 
+/** Whether these arguments name a command that ends with 0 whatever happens, and however wrong the rest of them is. */
+export function neverFails(args: readonly string[]): boolean {
+  return commandOf(leadingWords(args))?.neverFails === true;
+}
+
 /** The arguments up to `--`. */
 function optionPart(args: readonly string[]): readonly string[] {
   const end = args.indexOf("--");
@@ -105,9 +110,10 @@ function readOption(
   arg: string,
   next: string | undefined,
 ): boolean {
-  const [, name = "", inline] = /^--([^=]*)(?:=(.*))?$/s.exec(arg) ?? [];
-  const option = allowed.find((one) => one.name === name);
+  const [, long, inline] = /^--([^=]*)(?:=(.*))?$/s.exec(arg) ?? [];
+  const option = allowed.find((one) => (long === undefined ? `-${one.short ?? ""}` === arg : one.name === long));
   if (option === undefined) throw unknown(arg);
+  const { name } = option;
   const see = `see 'majordomus ${command.words} --help'`;
   const takesValue = option.value !== undefined;
   if (!takesValue && inline !== undefined) throw refuse("wrong-call", `option '--${name}' takes no value`, see);

@@ -4,6 +4,16 @@ import { findRoot, layoutOf } from "../host/layout.ts";
 import { refuse } from "../ground/errors.ts";
 import type { ByteString } from "../ground/bytes.ts";
 
+/** What a command that runs long says before it has come to its end. */
+export interface Terminal {
+  /** Prints a part of the result; control characters but LF are shown as `\xNN`. */
+  readonly print: (text: string) => void;
+  /** The same on standard error. */
+  readonly tell: (text: string) => void;
+  /** Shows one line that the next replaces, on a terminal and nowhere else; `""` takes it away. */
+  readonly progress: (line: string) => void;
+}
+
 /** A call whose words, options and operands the command table allows. */
 export interface Call {
   /** The toolkit's folder. */
@@ -15,6 +25,7 @@ export interface Call {
   readonly operands: readonly string[];
   /** The values given, by option, in order; a switch that is given has one empty value. */
   readonly values: ReadonlyMap<string, readonly string[]>;
+  readonly terminal: Terminal;
 }
 
 /** What a command comes to. It prints nothing itself. */

@@ -7,6 +7,8 @@ import type { Call, Outcome } from "./call.ts";
 export interface Option {
   /** Without its dashes. */
   readonly name: string;
+  /** One letter that stands for it behind one dash. */
+  readonly short?: string;
   /** What stands for its value in help; none for a switch. */
   readonly value?: string;
   readonly help: string;
@@ -22,6 +24,8 @@ export interface Command {
   readonly arity?: readonly [number, number];
   readonly summary: string;
   readonly options?: readonly Option[];
+  /** Whether it ends with 0 whatever happens: a provider must never be told of a failure (contract, section 10). */
+  readonly neverFails?: true;
   readonly run: () => Promise<(call: Call) => Outcome | Promise<Outcome>>;
 }
 
@@ -193,7 +197,66 @@ export const commands: readonly Command[] = [
   {
     words: "knowledge candidates",
     summary: "list the records that await review, grouped by what they are about",
+    options: [
+      { name: "about", value: "S", help: "only records about this subject" },
+      { name: "route", value: "R", help: "only records of this route" },
+      { name: "episode", value: "ID", help: "only records of this episode" },
+      { name: "min-episodes", value: "N", help: "only what at least N episodes met" },
+      { name: "ref", value: "REF", help: "also the records of this branch or commit", repeatable: true },
+      { name: "all-refs", help: "also the records of every branch, remote ones too" },
+    ],
     run: async () => (await import("./run/candidates.ts")).candidates,
+  },
+  {
+    words: "knowledge promote",
+    operands: "<id>",
+    arity: [1, 1],
+    summary: "make a candidate knowledge, with the evidence on standard input",
+    options: [{ name: "class", value: "C", help: "fact, convention, constraint, memory or lesson; the candidate's by default" }, allowSecret],
+    run: async () => (await import("./run/promote.ts")).promoteOne,
+  },
+  {
+    words: "knowledge reject",
+    operands: "<id>",
+    arity: [1, 1],
+    summary: "set a candidate aside, with the reason; it stays, as superseded",
+    options: [
+      { name: "reason", value: "R", help: "why, one line", required: true },
+      { name: "by", value: "ID", help: "the record that takes its place" },
+      allowSecret,
+    ],
+    run: async () => (await import("./run/reject.ts")).rejectOne,
+  },
+  {
+    words: "knowledge check",
+    summary: "check every record: its shape, its id, what it refers to",
+    options: [{ name: "format", value: "github|sarif", help: "print workflow annotations, or a SARIF 2.1.0 log" }],
+    run: async () => (await import("./run/check.ts")).check,
+  },
+  {
+    words: "knowledge status",
+    summary: "say what awaits review and what stands still: a stopped writer, a long queue, old or untracked candidates",
+    run: async () => (await import("./run/status.ts")).status,
+  },
+  {
+    words: "capture session",
+    summary: "take in an event of a provider's session, its payload on standard input; always ends with 0",
+    options: [
+      { name: "provider", value: "P", help: "claude-code, codex, gemini-cli, copilot-cli, cursor, opencode or generic", required: true },
+      { name: "event", value: "start|end|compact", help: "what the session does", required: true },
+    ],
+    neverFails: true,
+    run: async () => (await import("./run/capture.ts")).session,
+  },
+  {
+    words: "capture install",
+    summary: "merge our entries into a provider's settings of this repository",
+    options: [
+      { name: "provider", value: "P", help: "claude-code, codex, gemini-cli, copilot-cli, cursor, opencode or generic", required: true },
+      { name: "check", help: "only say whether they are there as they should be" },
+      { name: "remove", help: "take them out again" },
+    ],
+    run: async () => (await import("./run/install.ts")).install,
   },
   {
     words: "yaml flatten",
@@ -202,5 +265,61 @@ export const commands: readonly Command[] = [
     summary: "print a YAML file as path=value lines",
     options: [{ name: "front", help: "read the file's front matter" }],
     run: async () => (await import("./run/yaml.ts")).flatten,
+  },
+  {
+    words: "parity",
+    summary: "run this reader and the shell reader on the repository, and say where they differ",
+    options: [
+      { name: "sh", value: "WORDS", help: "a shell to run the shell reader with, as 'bash --posix'; sh by default", repeatable: true },
+      { name: "awk", value: "WORDS", help: "an awk for it, as 'busybox awk'; MAJORDOMUS_AWK or awk by default", repeatable: true },
+      { name: "all", help: "every shell and awk that is known and found" },
+    ],
+    run: async () => (await import("./run/parity.ts")).parity,
+  },
+  {
+    words: "scenario run",
+    operands: "<path>…",
+    arity: [1, Number.POSITIVE_INFINITY],
+    summary: "run the scenarios of files and directories, each in a directory of its own",
+    options: [
+      { name: "format", value: "F", help: "text (the default), tap, junit or json" },
+      { name: "keep", help: "leave the directories, and say where they are" },
+      { name: "time-limit", value: "S", help: "how many seconds a step may take; 30 by default" },
+      { name: "verbose", short: "v", help: "show each step as it runs" },
+      { name: "with", value: "PROGRAM", help: "run the steps with another program; the setups stay ours" },
+    ],
+    run: async () => (await import("./run/scenario.ts")).run,
+  },
+  {
+    words: "scenario list",
+    operands: "[<path>…]",
+    arity: [0, Number.POSITIVE_INFINITY],
+    summary: "list scenarios; without a path the toolkit's own",
+    run: async () => (await import("./run/scenario.ts")).list,
+  },
+  {
+    words: "scenario check",
+    operands: "[<path>…]",
+    arity: [0, Number.POSITIVE_INFINITY],
+    summary: "check that documents are scenarios, without running them",
+    run: async () => (await import("./run/scenario.ts")).check,
+  },
+  {
+    words: "vendor",
+    operands: "<dir>",
+    arity: [1, 1],
+    summary: "copy the toolkit into a directory, whole; replaces an older copy that nobody changed, and nothing else",
+    options: [
+      { name: "check", help: "say which files of a copy differ from its manifest" },
+      { name: "diff", help: "say what an update would change, and write nothing" },
+    ],
+    run: async () => (await import("./run/vendor.ts")).vendorInto,
+  },
+  {
+    words: "completion",
+    operands: "<shell>",
+    arity: [1, 1],
+    summary: "print the completion of bash, zsh or fish",
+    run: async () => (await import("./run/completion.ts")).completionOf({ commands, commonOptions }),
   },
 ];

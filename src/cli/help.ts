@@ -31,7 +31,13 @@ export function usageOf(command: Command): string {
 }
 
 function optionLines(options: readonly Option[]): string {
-  return columns(options.map((option) => [`--${option.name}${option.value === undefined ? "" : ` ${option.value}`}`, option.help]));
+  return columns(
+    options.map((option) => {
+      const short = option.short === undefined ? "" : `-${option.short}, `;
+      const value = option.value === undefined ? "" : ` ${option.value}`;
+      return [`${short}--${option.name}${value}`, option.help];
+    }),
+  );
 }
 
 function columns(rows: readonly (readonly [string, string])[]): string {

@@ -3,43 +3,27 @@ import { writeSync } from "node:fs";
 import { showControls } from "../ground/bytes.ts";
 import { sleep } from "../ground/clock.ts";
 import { Refusal } from "../ground/errors.ts";
-import { version } from "../ground/version.ts";
-import { parseArguments } from "./args.ts";
-import type { Outcome } from "./call.ts";
+import { answer, codeOf, isBrokenPipe, refusalOf, textBytes } from "./answer.ts";
+import { neverFails } from "./args.ts";
+import type { Terminal } from "./call.ts";
 
 /** Runs one call and sets the exit status. Never throws, never prints a stack. */
 export async function main(home: string, args: readonly string[]): Promise<void> {
   try {
-    const outcome = await outcomeOf(home, args);
-    for (const note of outcome.notes ?? []) complain(note);
-    process.exitCode = outcome.status ?? 0;
-    write(1, resultOf(outcome, isJson(args)));
+    const { status, output, complaints } = await answer({ home, workingDirectory, terminal }, args);
+    for (const complaint of complaints) complain(complaint);
+    process.exitCode = neverFails(args) ? 0 : status;
+    write(1, output);
   } catch (error) {
     if (isBrokenPipe(error)) {
       // Whoever read us has gone: as silent as a program that the signal ends.
-      process.exitCode = 141;
+      process.exitCode = neverFails(args) ? 0 : 141;
       return;
     }
-    complain(error instanceof Refusal ? error.message : faultWords(error));
-    process.exitCode = error instanceof Refusal ? error.status : 13;
+    const { status, complaints } = refusalOf(error);
+    for (const complaint of complaints) complain(complaint);
+    process.exitCode = neverFails(args) ? 0 : status;
   }
-}
-
-async function outcomeOf(home: string, args: readonly string[]): Promise<Outcome> {
-  const parsed = parseArguments(args);
-  if ("request" in parsed) {
-    if (parsed.request === "version") return { text: `majordomus ${version}\n` };
-    return { text: (await import("./help.ts")).helpText(parsed.words) };
-  }
-  const run = await parsed.command.run();
-  return run({
-    home,
-    workingDirectory: workingDirectory(),
-    repository: parsed.values.get("repo")?.[0],
-    json: parsed.values.has("json"),
-    operands: parsed.operands,
-    values: parsed.values,
-  });
 }
 
 function workingDirectory(): string {
@@ -50,17 +34,13 @@ function workingDirectory(): string {
   }
 }
 
-function isJson(args: readonly string[]): boolean {
-  const end = args.indexOf("--");
-  return (end === -1 ? args : args.slice(0, end)).includes("--json");
-}
-
-function resultOf(outcome: Outcome, json: boolean): Buffer {
-  if (outcome.bytes !== undefined) return Buffer.from(outcome.bytes, "latin1");
-  if (json && outcome.json !== undefined) return Buffer.from(`${JSON.stringify(outcome.json)}\n`, "utf8");
-  const text = outcome.text ?? "";
-  return Buffer.from(text.split("\n").map(showControls).join("\n"), "utf8");
-}
+const terminal: Terminal = {
+  print: (text) => write(1, textBytes(text)),
+  tell: (text) => write(2, textBytes(text)),
+  progress: (line) => {
+    if (process.stderr.isTTY) write(2, Buffer.from(`\r\x1b[K${showControls(line)}`, "utf8"));
+  },
+};
 
 /** One line on standard error; a message never fails a call. */
 function complain(message: string): void {
@@ -69,11 +49,6 @@ function complain(message: string): void {
   } catch {
     // Standard error is closed: there is nobody to tell.
   }
-}
-
-function faultWords(error: unknown): string {
-  const words = error instanceof Error ? error.message : String(error);
-  return `internal fault: ${words.split("\n")[0] ?? ""}`;
 }
 
 function write(descriptor: number, bytes: Buffer): void {
@@ -90,12 +65,4 @@ function write(descriptor: number, bytes: Buffer): void {
 
 function unwritable(error: unknown): Error {
   return new Refusal("could-not-write", "cannot write the result", error instanceof Error ? error.message : String(error));
-}
-
-function isBrokenPipe(error: unknown): boolean {
-  return codeOf(error) === "EPIPE";
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && "code" in error ? String(error.code) : "";
 }

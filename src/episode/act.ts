@@ -12,7 +12,8 @@ import { lockWait } from "../host/lock.ts";
 import { lineOf } from "../ledger/events.ts";
 import type { EventName, Payload } from "../ledger/events.ts";
 import { underLedger } from "../ledger/ledger.ts";
-import { noEpisode, openEpisodes, processEpisode } from "./episode.ts";
+import type { Append } from "../ledger/ledger.ts";
+import { noEpisode, openEpisodes, processEpisode, providerEpisode } from "./episode.ts";
 import type { OpenEpisode } from "./episode.ts";
 
 /** Where and when an act happens. */
@@ -25,11 +26,21 @@ export interface Place {
   readonly position: () => GitPosition;
   /** How long it waits for a lock, in milliseconds. */
   readonly wait: number;
+  /** The provider's session that it acts for, `null` for none; where absent, the environment says it. */
+  readonly session?: string | null;
 }
 
-export function placeOf(layout: Layout, home: string, wait = lockWait): Place {
+export function placeOf(layout: Layout, home: string, wait = lockWait, session?: string | null): Place {
   let known: GitPosition | undefined;
-  return { layout, home, now: now(), position: () => (known ??= gitPosition(layout.root)), wait };
+  const position = () => (known ??= gitPosition(layout.root));
+  return { layout, home, now: now(), position, wait, ...(session === undefined ? {} : { session }) };
+}
+
+/** The open episode that an act at this place belongs to, `null` where none is open. */
+export function episodeAt(place: Place): OpenEpisode | null {
+  const { layout, session } = place;
+  if (session === undefined) return processEpisode(layout);
+  return session === null ? null : providerEpisode(layout, session);
 }
 
 /** Makes the line of an event; `session` names an episode where the event is about one, else it is the process's. */
@@ -39,7 +50,13 @@ export type MakeLine = (event: EventName, payload: Payload, session?: string) =>
 export function append(place: Place, make: (line: MakeLine) => string): void {
   // Asked before the lock is held: it is slow, and others wait for the lock.
   place.position();
-  underLedger(place.layout, (write) => write(make(lineMaker(place, processEpisode(place.layout)))), place.wait);
+  underLedger(
+    place.layout,
+    (write) => {
+      write(make(lineMaker(place, episodeAt(place))));
+    },
+    place.wait,
+  );
 }
 
 /** Makes lines of this place; those that name no episode of their own are stamped with `stamp`. */
@@ -54,7 +71,7 @@ export interface HeldAct {
   /** The episode of this process, `null` where none is open here at all. */
   readonly episode: OpenEpisode | null;
   readonly line: MakeLine;
-  readonly write: (lines: string) => void;
+  readonly write: Append;
 }
 
 /**
@@ -71,7 +88,7 @@ export function act<Result>(
   return underLedger(
     place.layout,
     (write) => {
-      const episode = processEpisode(place.layout);
+      const episode = episodeAt(place);
       if (episode === null && (needsEpisode || openEpisodes(place.layout).length > 0)) throw noEpisode(place.layout, what);
       return run({ episode, line: lineMaker(place, episode), write });
     },

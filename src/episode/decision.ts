@@ -1,9 +1,9 @@
 /** Decisions: one line each in the ledger, and a readable store beside it (contract, section 5). */
 import { textField } from "../ledger/events.ts";
 import { archivesOf, eachEntry, needlesOf } from "../ledger/ledger.ts";
-import { ledgerPath, decisionsPath } from "../host/layout.ts";
+import { ledgerPath, decisionsPath, statePath } from "../host/layout.ts";
 import type { Layout } from "../host/layout.ts";
-import { readBytes, replaceFile } from "../host/files.ts";
+import { attempt, flushFolder, readBytes, stageFile } from "../host/files.ts";
 import { act } from "./act.ts";
 import type { Place } from "./act.ts";
 import { activeTaskId } from "./task.ts";
@@ -21,10 +21,24 @@ export function addDecision(place: Place, decision: Decision): void {
   const { layout } = place;
   act(place, "cannot record a decision", ({ episode, line, write }) => {
     const task = activeTaskId(layout, episode);
-    write(line("decision.recorded", { task_id: task, decision: decision.decision }));
     const path = `${layout.root}/${decisionsPath}`;
-    const store = readBytes(path)?.toString("utf8") ?? "# Decisions\n";
-    replaceFile(path, Buffer.from(`${store.replace(/\n*$/, "\n")}\n${entryText(place.now, task, decision)}`, "utf8"));
+    const store = readBytes(path, { regular: true })?.toString("latin1") ?? "# Decisions\n";
+    const entry = Buffer.from(`\n${entryText(place.now, task, decision)}`, "utf8");
+    // Staged first: a store that cannot be written refuses the act before its line is there.
+    const staged = stageFile(path, Buffer.concat([Buffer.from(store.replace(/\n*$/, "\n"), "latin1"), entry]));
+    try {
+      const takeBack = write(line("decision.recorded", { task_id: task, decision: decision.decision }));
+      try {
+        staged.commit(false);
+      } catch (error) {
+        takeBack();
+        throw error;
+      }
+      // The ledger has it on disk: what a crash makes of the store is no reason to say that it was not recorded.
+      attempt(() => flushFolder(`${layout.root}/${statePath}`));
+    } finally {
+      staged.discard();
+    }
   });
 }
 

@@ -1,17 +1,15 @@
 /** Opening an episode: its file and its line, made together (contract, section 5). */
 import { randomHex } from "../ground/clock.ts";
 import { refuse } from "../ground/errors.ts";
-import { removeFile, replaceFile } from "../host/files.ts";
-import { listFolder, nameExists, readFileBytes, realPath } from "../host/folder.ts";
+import { isDirectory, linkTarget, listFolder, nameExists, readFileBytes, realPath } from "../host/folder.ts";
 import { git, gitRefusal } from "../host/git.ts";
 import { makeInside } from "../host/inside.ts";
 import { currentEpisodePath, ledgerPath, openEpisodesPath } from "../host/layout.ts";
 import type { Layout } from "../host/layout.ts";
 import { pointAt } from "../host/pointer.ts";
-import { fileOperations, worldError } from "../host/files.ts";
-import { textField } from "../ledger/events.ts";
+import { attempt, fileOperations, removeFile, removeTemporaries, replaceFile, worldError } from "../host/files.ts";
+import { lineOf, textField } from "../ledger/events.ts";
 import { archivesOf, eachEntry, eachLine, needlesOf, underLedger } from "../ledger/ledger.ts";
-import { lineMaker } from "./act.ts";
 import type { Place } from "./act.ts";
 import {
   cleanKey,
@@ -54,6 +52,8 @@ export function openEpisode(place: Place, request: OpenRequest, digest: (text: s
     layout,
     (write) => {
       makeInside(layout, openEpisodesPath);
+      removeTemporaries(`${layout.root}/${openEpisodesPath}`);
+      insistPointer(layout);
       const key = keyFor(layout, session, digest);
       const path = `${layout.root}/${openFilePath(key)}`;
       const there = readOpenFile(layout, key);
@@ -66,7 +66,6 @@ export function openEpisode(place: Place, request: OpenRequest, digest: (text: s
         movePointer(layout, key, isNew ? request.pointer : "dangling");
         return { episode: there.episode, isNew };
       }
-      if (there.state === "foreign") setAside(layout, key);
       const episode: OpenEpisode = {
         key,
         id: drawEpisodeId(place),
@@ -80,14 +79,18 @@ export function openEpisode(place: Place, request: OpenRequest, digest: (text: s
         startHead: head,
         startWorkingTree,
       };
-      replaceFile(path, Buffer.from(openFileText(episode), "utf8"), { mode: 0o600 });
+      const putBack = there.state === "foreign" ? setAside(layout, key) : () => undefined as void;
+      let takeBack = () => undefined as void;
       try {
-        write(startLine(place, episode));
+        replaceFile(path, Buffer.from(openFileText(episode), "utf8"), { mode: 0o600 });
+        takeBack = write(startLine(place, episode));
+        movePointer(layout, key, request.pointer);
       } catch (error) {
-        removeFile(path);
+        takeBack();
+        attempt(() => void removeFile(path));
+        putBack();
         throw error;
       }
-      movePointer(layout, key, request.pointer);
       return { episode, isNew: true };
     },
     place.wait,
@@ -124,9 +127,11 @@ function keyFor(layout: Layout, session: string | undefined, digest: (text: stri
   return there.state === "open" && there.episode.providerSession !== session ? digested : key;
 }
 
-function startLine(place: Place, episode: OpenEpisode): string {
+/** The line of an episode's start. Its position is the file's: a start that was killed gets its line later, elsewhere perhaps. */
+export function startLine(place: Place, episode: OpenEpisode): string {
+  const { startHead: head, branch, id: session } = episode;
   const payload = { owner: episode.owner, ...(episode.worker === undefined ? {} : { worker: episode.worker }) };
-  return lineMaker(place, null)("session.started", payload, episode.id);
+  return lineOf("session.started", { ts: place.now, head, branch, session }, payload);
 }
 
 /** Whether the ledger has the line of an episode's start: a start that was killed leaves a file without one. */
@@ -157,6 +162,12 @@ function hasLineWith(layout: Layout, event: string, field: string, id: string): 
   return found;
 }
 
+/** Refuses (13) a directory in the pointer's place before anything is written: a link cannot take its place. */
+function insistPointer(layout: Layout): void {
+  const pointer = `${layout.root}/${currentEpisodePath}`;
+  if (linkTarget(pointer) === null && isDirectory(pointer)) throw refuse("could-not-write", `cannot write '${currentEpisodePath}'`, "is a directory");
+}
+
 function movePointer(layout: Layout, key: string, when: "always" | "dangling"): void {
   const pointed = pointedKey(layout);
   if (pointed === key) return;
@@ -164,8 +175,8 @@ function movePointer(layout: Layout, key: string, when: "always" | "dangling"): 
   pointAt(`${layout.root}/${currentEpisodePath}`, `sessions-open/${key}.yaml`);
 }
 
-/** Moves another checkout's file of the same key out of the way (a copied repository). */
-function setAside(layout: Layout, key: string): void {
+/** Moves another checkout's file of the same key out of the way (a copied repository); gives what puts it back. */
+function setAside(layout: Layout, key: string): () => void {
   const path = `${layout.root}/${openFilePath(key)}`;
   for (let number = 1; ; number += 1) {
     const aside = `${path}.foreign-${number}`;
@@ -175,7 +186,9 @@ function setAside(layout: Layout, key: string): void {
     } catch (error) {
       throw worldError(`cannot set aside '${openFilePath(key)}'`, error);
     }
-    return;
+    return () => {
+      attempt(() => fileOperations.renameSync(aside, path));
+    };
   }
 }
 

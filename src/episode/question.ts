@@ -1,6 +1,6 @@
 /** Questions: opened and resolved in the ledger, the open ones in a readable store beside it (contract, section 5). */
 import { refuse } from "../ground/errors.ts";
-import { replaceFile } from "../host/files.ts";
+import { attempt, readBytes, removeFile, replaceFile } from "../host/files.ts";
 import { ledgerPath, questionsPath } from "../host/layout.ts";
 import type { Layout } from "../host/layout.ts";
 import { textField } from "../ledger/events.ts";
@@ -27,15 +27,20 @@ export function openQuestions(layout: Layout): OpenQuestion[] {
         const asked = { ts: textField(entry, "ts"), task: textField(entry, "task_id"), question: textField(entry, "question") };
         if (event === "question.opened") open.push(asked);
         if (event !== "question.resolved") return;
-        const same = (question: OpenQuestion) => question.question === asked.question;
-        const at = open.findIndex((question) => same(question) && question.task === asked.task);
-        const answered = at === -1 ? open.findIndex(same) : at;
-        if (answered !== -1) open.splice(answered, 1);
+        const at = answeredBy(open, asked);
+        if (at !== -1) open.splice(at, 1);
       },
       needlesOf("question."),
     );
   }
   return open;
+}
+
+/** Which of the open questions an answer to `asked` closes: the first of this text under this task, else of this text; -1 for none. */
+function answeredBy(open: readonly OpenQuestion[], asked: OpenQuestion): number {
+  const same = (question: OpenQuestion) => question.question === asked.question;
+  const at = open.findIndex((question) => same(question) && question.task === asked.task);
+  return at === -1 ? open.findIndex(same) : at;
 }
 
 /** Asks a question under the active task; without one it is refused (12). */
@@ -46,8 +51,9 @@ export function addQuestion(place: Place, question: string): void {
     if (task === null) {
       throw refuse("missing", "cannot record a question", "no task is active here; run 'majordomus start' first");
     }
-    write(line("question.opened", { task_id: task.id, question }));
-    writeStore(layout);
+    withStore(layout, [...openQuestions(layout), { ts: place.now, task: task.id, question }], () => {
+      write(line("question.opened", { task_id: task.id, question }));
+    });
   });
 }
 
@@ -65,14 +71,28 @@ export function resolveQuestion(place: Place, named: string, answer: string): Op
     const [match] = matches;
     if (match === undefined) throw refuse("missing", what, "no open question has this number or text; see 'majordomus question list'");
     if (matches.length > 1) throw refuse("wrong-call", what, `${matches.length} open questions have this text; give its number`);
-    write(line("question.resolved", { task_id: match.task, question: match.question, answer }));
-    writeStore(layout);
+    const at = answeredBy(open, match);
+    withStore(layout, open.filter((_, index) => index !== at), () => {
+      write(line("question.resolved", { task_id: match.task, question: match.question, answer }));
+    });
     return match;
   });
 }
 
-function writeStore(layout: Layout): void {
-  const open = openQuestions(layout).map((question, index) => `${index + 1}. ${question.question} (${question.task}, ${question.ts})\n`);
-  const text = `# Open questions\n\n${open.length === 0 ? "None.\n" : open.join("")}`;
-  replaceFile(`${layout.root}/${questionsPath}`, Buffer.from(text, "utf8"));
+/**
+ * Writes the store of these questions, then their line; the store goes back where the line fails. In this order, because
+ * the act that is done again after a kill makes the store anew: after the line it would find nothing left to do.
+ */
+function withStore(layout: Layout, open: readonly OpenQuestion[], writeLine: () => void): void {
+  const lines = open.map((question, index) => `${index + 1}. ${question.question} (${question.task}, ${question.ts})\n`);
+  const text = `# Open questions\n\n${lines.length === 0 ? "None.\n" : lines.join("")}`;
+  const path = `${layout.root}/${questionsPath}`;
+  const before = readBytes(path, { regular: true });
+  try {
+    replaceFile(path, Buffer.from(text, "utf8"));
+    writeLine();
+  } catch (error) {
+    attempt(() => void (before === null ? removeFile(path) : replaceFile(path, before)));
+    throw error;
+  }
 }

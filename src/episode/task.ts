@@ -3,11 +3,12 @@ import { scalar } from "../format/yaml-emit.ts";
 import { textOfBytes } from "../ground/bytes.ts";
 import { noTask, taskPattern } from "../ground/ids.ts";
 import { refuse } from "../ground/errors.ts";
-import { removeFile, replaceFile } from "../host/files.ts";
-import { nameExists, readFileBytes } from "../host/folder.ts";
+import { attempt, readBytes, removeFile, removeTemporaries, replaceFile } from "../host/files.ts";
+import { nameExists } from "../host/folder.ts";
 import { makeInside } from "../host/inside.ts";
 import { completedPath, currentTaskPath, yamlLeavesOf } from "../host/layout.ts";
 import type { Layout } from "../host/layout.ts";
+import { underLedger } from "../ledger/ledger.ts";
 import { act } from "./act.ts";
 import type { Place } from "./act.ts";
 import { openEpisodes } from "./episode.ts";
@@ -40,7 +41,7 @@ export interface Verification {
 export function checkoutTask(layout: Layout): ActiveTask | null {
   const place = `${layout.root}/${currentTaskPath}`;
   if (!nameExists(place)) return null;
-  const file = readFileBytes(place);
+  const file = readBytes(place, { regular: true });
   const leaves = file === null ? "cannot be read" : yamlLeavesOf(file);
   const field = (name: string) => (typeof leaves === "string" ? "" : textOfBytes(leaves.get(name) ?? ""));
   const id = field("task_id");
@@ -62,7 +63,8 @@ export function checkoutTask(layout: Layout): ActiveTask | null {
 /** The task that is active for an episode: one that another open episode started is not. */
 export function activeTask(layout: Layout, episode: OpenEpisode | null): ActiveTask | null {
   const task = checkoutTask(layout);
-  if (task === null || task.session === "" || task.session === episode?.id) return task;
+  if (task === null || isFinished(layout, task.id)) return null;
+  if (task.session === "" || task.session === episode?.id) return task;
   return openEpisodes(layout).some((open) => open.id === task.session) ? null : task;
 }
 
@@ -83,8 +85,15 @@ export interface TaskRequest {
 export function startTask(place: Place, request: TaskRequest): ActiveTask {
   const { layout } = place;
   return act(place, "cannot start a task", ({ episode, line, write }) => {
+    const startLine = ({ id, profile, owner, scope, requires }: ActiveTask) =>
+      line("task.started", { task_id: id, profile, owner, scope, requires });
     const there = checkoutTask(layout);
     if (there !== null && !isFinished(layout, there.id)) {
+      if (isRequested(there, request) && there.session === (episode?.id ?? "") && !hasTaskLine(layout, there.id, "task.started")) {
+        // The same start was killed before its line.
+        write(startLine(there));
+        return there;
+      }
       throw refuse("wrong-state", "cannot start a task", `${there.id} is active here; end it with 'majordomus finish'`);
     }
     const task: ActiveTask = {
@@ -97,16 +106,20 @@ export function startTask(place: Place, request: TaskRequest): ActiveTask {
       startedAt: place.now,
       session: episode?.id ?? "",
     };
-    replaceFile(`${layout.root}/${currentTaskPath}`, Buffer.from(taskText(task), "utf8"), { mode: 0o600 });
     try {
-      const { id, profile, owner, scope, requires } = task;
-      write(line("task.started", { task_id: id, profile, owner, scope, requires }));
+      replaceFile(`${layout.root}/${currentTaskPath}`, Buffer.from(taskText(task), "utf8"), { mode: 0o600 });
+      write(startLine(task));
     } catch (error) {
-      removeFile(`${layout.root}/${currentTaskPath}`);
+      attempt(() => void removeFile(`${layout.root}/${currentTaskPath}`));
       throw error;
     }
     return task;
   });
+}
+
+function isRequested(task: ActiveTask, request: TaskRequest): boolean {
+  const { profile, owner, requires } = request;
+  return task.task === request.task && task.scope === request.scope.join(" ") && task.profile === profile && task.owner === owner && task.requires === requires;
 }
 
 function taskText(task: ActiveTask): string {
@@ -123,15 +136,39 @@ function taskText(task: ActiveTask): string {
   return fields.map(([key, value]) => `${key}: ${key === "started_at" ? value : scalar(value)}\n`).join("");
 }
 
-/** Whether the ledger has a task's end: a finish that was killed leaves the task's file behind it. */
+function notePath(layout: Layout, id: string): string {
+  return `${layout.root}/${completedPath}/${id}.md`;
+}
+
+/**
+ * Whether the ledger has a task's end: a finish that was killed leaves the task's file behind it. It left the note
+ * first, and so the ledger is asked only where there is one.
+ */
 function isFinished(layout: Layout, id: string): boolean {
-  return hasTaskLine(layout, id, "task.finished");
+  return nameExists(notePath(layout, id)) && hasTaskLine(layout, id, "task.finished");
+}
+
+/** Removes the task's file that a killed finish left. Call it before anything else that takes time; it takes the ledger's lock. */
+export function clearFinished(place: Place): void {
+  const { layout } = place;
+  const isLeft = () => {
+    const task = checkoutTask(layout);
+    return task !== null && isFinished(layout, task.id);
+  };
+  if (!isLeft()) return;
+  underLedger(
+    layout,
+    () => {
+      if (isLeft()) removeFile(`${layout.root}/${currentTaskPath}`);
+    },
+    place.wait,
+  );
 }
 
 /** The task that this process may finish, before its verify command runs. None is missing (12). */
 export function taskToFinish(layout: Layout, episode: OpenEpisode | null): ActiveTask {
   const task = activeTask(layout, episode);
-  if (task === null || isFinished(layout, task.id)) {
+  if (task === null) {
     throw refuse("missing", "cannot finish", "no task is active here; run 'majordomus start' first");
   }
   return task;
@@ -146,15 +183,18 @@ export function finishTask(place: Place, outcome: TaskOutcome, note: Uint8Array,
   return act(place, "cannot finish", ({ episode, line, write }) => {
     const task = taskToFinish(layout, episode);
     makeInside(layout, completedPath);
-    const notePath = `${layout.root}/${completedPath}/${task.id}.md`;
-    replaceFile(notePath, note);
+    removeTemporaries(`${layout.root}/${completedPath}`);
+    const path = notePath(layout, task.id);
+    let takeBack = () => undefined as void;
     try {
-      write(line("task.finished", { task_id: task.id, outcome, contract: {}, verify, checkpoints: 0 }));
+      replaceFile(path, note);
+      takeBack = write(line("task.finished", { task_id: task.id, outcome, contract: {}, verify, checkpoints: 0 }));
+      removeFile(`${layout.root}/${currentTaskPath}`);
     } catch (error) {
-      removeFile(notePath);
+      takeBack();
+      attempt(() => void removeFile(path));
       throw error;
     }
-    removeFile(`${layout.root}/${currentTaskPath}`);
     return task;
   });
 }

@@ -29,6 +29,7 @@ export const fileOperations = {
   renameSync: fs.renameSync,
   rmdirSync: fs.rmdirSync,
   statSync: fs.statSync,
+  symlinkSync: fs.symlinkSync,
   unlinkSync: fs.unlinkSync,
   writeSync: fs.writeSync,
 };
@@ -138,7 +139,7 @@ function readThrough(
     throw worldError(what, error);
   }
   try {
-    if (regular && !fileOperations.fstatSync(file).isFile()) throw refuse("could-not-write", what, "not a regular file");
+    if (regular && !isRegular(what, file)) throw refuse("could-not-write", what, "not a regular file");
     // Without a start the position stays the system's, so that a pipe can be read too.
     let position = regular ? start : null;
     for (;;) {
@@ -149,6 +150,14 @@ function readThrough(
     }
   } finally {
     attempt(() => fileOperations.closeSync(file));
+  }
+}
+
+function isRegular(what: string, file: number): boolean {
+  try {
+    return fileOperations.fstatSync(file).isFile();
+  } catch (error) {
+    throw worldError(what, error);
   }
 }
 
@@ -164,7 +173,10 @@ function read(what: string, file: number, buffer: Buffer, position: number | nul
 export interface StagedFile {
   readonly temporary: string;
   readonly target: string;
-  /** Renames it onto the target and flushes the folder, unless told that the caller does (`flushFolder`). */
+  /**
+   * Renames it onto the target and flushes the folder, unless told that the caller does (`flushFolder`). Where that fails it
+   * is still staged, or is the target: the caller discards it, or leaves it to whoever holds the lock next.
+   */
   commit(flush?: boolean): void;
   /** Takes it away; nothing after a commit. Never throws. */
   discard(): void;
@@ -228,10 +240,12 @@ function stage(target: string, mode: number, produce: (write: Write) => void): S
     fileOperations.closeSync(file);
   });
   const commit = (flush = true) => {
-    orDiscard(() => {
+    try {
       fileOperations.renameSync(temporary, target);
-      there = false;
-    });
+    } catch (error) {
+      throw worldError(what, error);
+    }
+    there = false;
     if (flush) flushFolder(folder, what);
   };
   return { temporary, target, commit, discard };
@@ -239,7 +253,12 @@ function stage(target: string, mode: number, produce: (write: Write) => void): S
 
 /** Replaces a file, or makes it, whole: who reads sees the old bytes or the new. A symbolic link is replaced, not followed. */
 export function replaceFile(path: string, bytes: Uint8Array, { mode = 0o644 }: { readonly mode?: number } = {}): void {
-  stageFile(path, bytes, mode).commit();
+  const staged = stageFile(path, bytes, mode);
+  try {
+    staged.commit();
+  } finally {
+    staged.discard();
+  }
 }
 
 function openTemporary(what: string, folder: string): [string, number] {
@@ -271,6 +290,35 @@ const lineFeed = 0x0a;
  * (unless a writer that knows no lock added to it in this moment).
  */
 export function appendDurably(path: string, lines: Uint8Array): number {
+  return appended(path, lines).start;
+}
+
+/** As `appendDurably`; gives what takes the lines away again while the lock is held, unless somebody added to them. Never throws. */
+export function appendRevocably(path: string, lines: Uint8Array): () => void {
+  const { before, after, made } = appended(path, lines);
+  return () => {
+    attempt(() => {
+      const file = fileOperations.openSync(path, O_RDWR | O_NOFOLLOW | O_NONBLOCK);
+      try {
+        if (fileOperations.fstatSync(file).size !== after) return;
+        if (made && before === 0) fileOperations.unlinkSync(path);
+        else cutBack(file, before);
+      } finally {
+        attempt(() => fileOperations.closeSync(file));
+      }
+    });
+  };
+}
+
+/** What an append did: the sizes before and after it, where its first line begins, and whether it made the file. */
+interface Appended {
+  readonly before: number;
+  readonly after: number;
+  readonly start: number;
+  readonly made: boolean;
+}
+
+function appended(path: string, lines: Uint8Array): Appended {
   const what = `cannot write '${path}'`;
   if (lines.at(-1) !== lineFeed) throw new Error(`${what}: the last line does not end`);
   const [file, made] = openForAppend(what, path);
@@ -289,7 +337,7 @@ export function appendDurably(path: string, lines: Uint8Array): number {
     fileOperations.fsyncSync(file);
     // Also after a writer that made the file and was killed before it could flush the folder.
     if (before === 0) flushFolder(dirname(path), what);
-    return before + (torn ? 1 : 0);
+    return { before, after: before + written, start: before + (torn ? 1 : 0), made };
   } catch (error) {
     attempt(() => {
       if (fileOperations.fstatSync(file).size !== before + written) return;
@@ -370,6 +418,17 @@ function isDirectory(path: string): boolean {
   }
 }
 
+/** Gives a file another name in its own folder, on disk when it returns; what had that name is gone. Refused, "could-not-write". */
+export function moveFile(from: string, to: string): void {
+  const what = `cannot rename '${from}'`;
+  try {
+    fileOperations.renameSync(from, to);
+  } catch (error) {
+    throw worldError(what, error);
+  }
+  flushFolder(dirname(to), what);
+}
+
 /** Removes a file or a link; returns whether there was one. Refused, "could-not-write". */
 export function removeFile(path: string): boolean {
   try {
@@ -382,11 +441,26 @@ export function removeFile(path: string): boolean {
   }
 }
 
+/** Removes a folder in which nothing is; returns whether it did. */
+export function removeEmptyFolder(path: string): boolean {
+  try {
+    fileOperations.rmdirSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** Removes what killed writers left staged in a folder. For the holder of the lock over it: it tells nobody's file from another's. */
 export function removeTemporaries(folder: string): void {
   for (const entry of entriesOf(folder)) {
     if (entry.name.startsWith(temporaryPrefix) && !entry.isDirectory()) removeFile(join(folder, entry.name));
   }
+}
+
+/** Whether a folder has what a writer staged. */
+export function hasTemporaries(folder: string): boolean {
+  return entriesOf(folder).some((entry) => entry.name.startsWith(temporaryPrefix));
 }
 
 function entriesOf(folder: string): fs.Dirent[] {

@@ -98,6 +98,12 @@ export function fileMode(path: string): number | null {
   return mode === undefined ? null : mode & 0o777;
 }
 
+/** A file's number in its file system, its size in bytes and its mode, links followed; `null` where there is none. */
+export function fileStatus(path: string): { readonly file: number; readonly size: number; readonly mode: number } | null {
+  const status = statSync(path, { throwIfNoEntry: false });
+  return status === undefined ? null : { file: status.ino, size: status.size, mode: status.mode & 0o777 };
+}
+
 /** A directory, or a link to one. */
 export function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;

@@ -59,7 +59,7 @@ export function git(directory: string, args: readonly string[], input?: Uint8Arr
   });
   // A runtime that refuses to run a program answers without a status and without an error.
   if (typeof run.status !== "number") {
-    const why = run.error === undefined ? (run.signal ?? "it could not be run") : run.error.message;
+    const why = run.error === undefined ? (run.signal ?? "the runtime denies it; Deno needs --allow-run") : run.error.message;
     throw refuse("missing", "cannot run git", why.includes("ENOENT") ? "install it, or put it in PATH" : why);
   }
   return { status: run.status, output: run.stdout, error: run.stderr.toString("utf8") };
@@ -71,7 +71,12 @@ export function gitRefusal(directory: string, answer: GitAnswer): Refusal {
   if (words.includes("not a git repository")) {
     return refuse("missing", `no git work tree in '${directory}'`, "run 'git init' first");
   }
+  if (words.includes("must be run in a work tree")) return bareRefusal(directory);
   return refuse("could-not-write", `cannot ask git in '${directory}'`, words.replace(/^fatal: /, ""));
+}
+
+function bareRefusal(directory: string): Refusal {
+  return refuse("missing", `no git work tree in '${directory}'`, "a bare repository has none");
 }
 
 /** What an act says of the commit it happened at (contract, section 3). */
@@ -82,22 +87,59 @@ export interface GitPosition {
   readonly branch: string;
   /** The repository's root as seen from git's top level: `""`, or ending in a slash. */
   readonly prefix: string;
+  /** Git's own directory, which all work trees share, as seen from the root. */
+  readonly commonDirectory: string;
 }
 
 /** The position of a work tree, in one call where there is a commit. No work tree: refused (12). */
 export function gitPosition(root: string): GitPosition {
-  const answer = git(root, ["rev-parse", "--is-inside-work-tree", "--show-prefix", "HEAD", "--symbolic-full-name", "HEAD"]);
+  const answer = git(root, [
+    "rev-parse",
+    "--is-inside-work-tree",
+    "--git-common-dir",
+    "--show-prefix",
+    "HEAD",
+    "--symbolic-full-name",
+    "HEAD",
+  ]);
   const lines = answer.output.toString("utf8").split("\n");
   lines.pop();
   if (lines.length === 0) throw gitRefusal(root, answer);
-  if (lines[0] !== "true") throw refuse("missing", `no git work tree in '${root}'`, "a bare repository has none");
-  if (answer.status !== 0) {
-    // Git prints what it could not resolve before it says so: an unborn branch.
-    return { head: "NONE", branch: branchName(root), prefix: lines.slice(1, -1).join("\n") };
-  }
+  if (lines[0] !== "true") throw bareRefusal(root);
+  // Git prints what it could not resolve before it says so: an unborn branch.
+  const isBorn = answer.status === 0;
+  const places = lines.slice(1, isBorn ? -2 : -1);
+  // A name with a line feed in it: then each is asked for by itself.
+  const [commonDirectory = "", prefix = ""] = places.length === 2 ? places : ["--git-common-dir", "--show-prefix"].map((what) => tell(root, what));
+  if (!isBorn) return { head: "NONE", branch: branchName(root), prefix, commonDirectory };
   const reference = lines[lines.length - 1] ?? "";
   const named = reference.startsWith("refs/heads/") ? reference.slice(11) : reference === "HEAD" ? "DETACHED" : branchName(root);
-  return { head: lines[lines.length - 2] ?? "NONE", branch: named, prefix: lines.slice(1, -2).join("\n") };
+  return { head: lines[lines.length - 2] ?? "NONE", branch: named, prefix, commonDirectory };
+}
+
+function tell(root: string, what: string): string {
+  return git(root, ["rev-parse", what]).output.toString("utf8").replace(/\n$/, "");
+}
+
+/** The commits after `start` up to `end`, oldest first; `null` when the start is unknown or no ancestor of the end. */
+export function commitsBetween(root: string, start: string, end: string): readonly string[] | null {
+  // Both ends are commits by their full names, and so the answer never changes.
+  const question = `${root}\n${start}\n${end}`;
+  if (lastCommits?.question === question) return lastCommits.commits;
+  const commits = askCommits(root, start, end);
+  lastCommits = { question, commits };
+  return commits;
+}
+
+let lastCommits: { readonly question: string; readonly commits: readonly string[] | null } | undefined;
+
+function askCommits(root: string, start: string, end: string): readonly string[] | null {
+  if (start === end) return [];
+  // What the start has and the end has not comes with a `<`: then it is no ancestor.
+  const answer = git(root, ["rev-list", "--left-right", "--reverse", "--date-order", `${start}...${end}`, "--"]);
+  if (answer.status !== 0) return null;
+  const lines = answer.output.toString("latin1").split("\n").filter((line) => line !== "");
+  return lines.every((line) => line.startsWith(">")) ? lines.map((line) => line.slice(1)) : null;
 }
 
 function branchName(root: string): string {

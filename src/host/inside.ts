@@ -1,7 +1,7 @@
 /** Making directories of the layer: never outside the repository, and each with its own contract (section 7). */
 import { refuse } from "../ground/errors.ts";
 import { makeDirectory, replaceFile } from "./files.ts";
-import { nameExists, readNamed, realPath } from "./folder.ts";
+import { listFolder, nameExists, readNamed, realPath } from "./folder.ts";
 import { isBelow, readmeName } from "./layout.ts";
 import type { Layout } from "./layout.ts";
 
@@ -36,7 +36,9 @@ export const templatePath = "share/layer";
  * @param kind where the toolkit keeps that README, below the template's `.ai/repo/`
  */
 export function makeRecordDirectory(layout: Layout, path: string, home: string, kind: string): void {
-  if (!makeInside(layout, path)) return;
+  const isMade = makeInside(layout, path);
+  // Git keeps no empty directory: one without anything is what somebody was killed in.
+  if (!isMade && listFolder(`${layout.root}/${path}`).length > 0) return;
   const readme = readNamed(`${home}/${templatePath}/.ai/repo/${kind}/${readmeName}`, `${templatePath}/${kind}/${readmeName}`);
   replaceFile(`${layout.root}/${path}/${readmeName}`, readme);
 }

@@ -11,6 +11,8 @@ import { isFile, pathExists, readFileBytes, realPath } from "./folder.ts";
 export const manifestPath = ".ai/manifest.yaml";
 export const policyPath = ".ai/repo/policy.yaml";
 export const scopePath = ".ai/repo/scope.yaml";
+/** Where an older Majordomus keeps its issues: only looked up, never written. */
+export const issuesPath = ".ai/repo/issues";
 export const localPath = ".ai/local";
 export const statePath = ".ai/local/state";
 export const ledgerPath = `${statePath}/ledger.jsonl`;
@@ -69,7 +71,15 @@ export function absolute(workingDirectory: string, path: string): string {
 
 /** The layout of a repository; a manifest that cannot be read or leads outside is refused (10). */
 export function layoutOf(root: string): Layout {
-  const leaves = manifestLeaves(root);
+  return layoutBy(root, manifestLeaves(root));
+}
+
+/** The layout that a repository has where its manifest names no section: enough to find its local state. */
+export function defaultLayout(root: string): Layout {
+  return layoutBy(root, new Map());
+}
+
+function layoutBy(root: string, leaves: YamlLeaves): Layout {
   const knowledge = sectionPath(leaves, "knowledge");
   const sessions = sectionPath(leaves, "sessions");
   const rules = sectionPath(leaves, "rules");

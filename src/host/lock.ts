@@ -68,7 +68,16 @@ export function takeLock(path: string, waitMilliseconds: number = lockWait): Loc
     removeOwn(own, name);
     throw worldError(`cannot lock '${path}'`, error);
   }
-  return { path, release: () => attempt(() => fileOperations.unlinkSync(join(path, name))) };
+  return { path, release: () => giveBack(join(path, name)) };
+}
+
+/** Tried twice: a lock that stays is cleared once this process has ended, and until then it would wait for itself. */
+function giveBack(entry: string): void {
+  try {
+    fileOperations.unlinkSync(entry);
+  } catch (error) {
+    if (errorCode(error) !== "ENOENT") attempt(() => fileOperations.unlinkSync(entry));
+  }
 }
 
 /** Whether a lock stands taken by an owner that has ended: whoever held it last was killed under it. */

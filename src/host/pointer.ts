@@ -1,5 +1,4 @@
 /** Symbolic links of the local state: made whole, never followed. */
-import { symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { randomHex } from "../ground/clock.ts";
 import { attempt, fileOperations, flushFolder, temporaryPrefix, worldError } from "./files.ts";
@@ -9,11 +8,12 @@ export function pointAt(path: string, target: string): void {
   const folder = dirname(path);
   const temporary = join(folder, `${temporaryPrefix}${randomHex(6)}`);
   try {
-    symlinkSync(target, temporary);
+    fileOperations.symlinkSync(target, temporary);
     fileOperations.renameSync(temporary, path);
   } catch (error) {
     attempt(() => fileOperations.unlinkSync(temporary));
     throw worldError(`cannot write '${path}'`, error);
   }
-  flushFolder(folder);
+  // Where a crash takes the pointer back, the next start makes it again: no reason to fail an act that is done.
+  attempt(() => flushFolder(folder));
 }

@@ -3,9 +3,10 @@
  * lines and, at most, one torn last line, which is damaged and costs only itself.
  */
 import { refuse } from "../ground/errors.ts";
-import { appendDurably, readChunks } from "../host/files.ts";
+import { appendRevocably, attempt, readChunks, removeTemporaries } from "../host/files.ts";
 import { sortedBytes } from "../ground/bytes.ts";
-import { isFile, listFolder, nameExists } from "../host/folder.ts";
+import type { ByteString } from "../ground/bytes.ts";
+import { fileStatus, isFile, listFolder, nameExists } from "../host/folder.ts";
 import { makeInside } from "../host/inside.ts";
 import { ledgerLockPath, ledgerPath, statePath } from "../host/layout.ts";
 import type { Layout } from "../host/layout.ts";
@@ -16,14 +17,22 @@ import type { LedgerEntry } from "./events.ts";
 /** How many bytes are read at once. */
 export const chunkSize = 1 << 20;
 
-/** Runs an act under the ledger's lock; the state folder is made where it is missing. */
-export function underLedger<Result>(layout: Layout, run: (append: (lines: string) => void) => Result, wait = lockWait): Result {
+/** Appends whole lines; gives what takes them away again, for an act that comes to nothing. It never throws. */
+export type Append = (lines: string) => () => void;
+
+/**
+ * Runs an act under the ledger's lock; the state folder is made where it is missing. What killed acts left staged in it is
+ * removed: nothing is staged there but under this lock.
+ */
+export function underLedger<Result>(layout: Pick<Layout, "root">, run: (append: Append) => Result, wait = lockWait): Result {
   makeInside(layout, statePath);
-  return withLock(`${layout.root}/${ledgerLockPath}`, wait, () =>
-    run((lines) => {
-      if (lines !== "") appendDurably(`${layout.root}/${ledgerPath}`, Buffer.from(lines, "utf8"));
-    }),
-  );
+  return withLock(`${layout.root}/${ledgerLockPath}`, wait, () => {
+    attempt(() => removeTemporaries(`${layout.root}/${statePath}`));
+    return run((lines) => {
+      if (lines === "") return () => undefined;
+      return appendRevocably(`${layout.root}/${ledgerPath}`, Buffer.from(lines, "utf8"));
+    });
+  });
 }
 
 /** Gives each line's bytes, without its LF, and the byte where it begins; `false` ends the reading. Bytes live as long as the call. */
@@ -76,6 +85,22 @@ export function eachLine(path: string, take: TakeLine, needles: readonly string[
     from,
   );
   if (ended && rest.length > 0) takeRest();
+}
+
+/**
+ * Gives the whole lines of a ledger in blocks of bytes, for a reader that looks at most lines only in passing: `eachLine`
+ * would make a buffer of each. A last line without its LF comes by itself.
+ */
+export function eachBlock(path: string, takeBlock: (lines: ByteString) => void, takeLine: (line: Buffer) => void): void {
+  let rest = "";
+  readChunks(path, chunkSize, (chunk) => {
+    const text = rest + chunk.toString("latin1");
+    const end = text.lastIndexOf("\n") + 1;
+    if (end > 0) takeBlock(text.slice(0, end));
+    // Of a line over the limit no more is kept than shows that it is.
+    rest = text.slice(end, end + lineLimit + 1);
+  });
+  if (rest !== "") takeLine(Buffer.from(rest, "latin1"));
 }
 
 /** Whether to go on. */
@@ -140,6 +165,51 @@ export function eachEntry(
  */
 export function needlesOf(...texts: readonly string[]): string[] {
   return [...texts, "\\u00"];
+}
+
+/** A place in a ledger where a line begins: what is appended later stands behind it. */
+export interface LedgerMark {
+  readonly file: number;
+  readonly offset: number;
+}
+
+/** Marks the end of a ledger's whole lines as it is now. */
+export function markLedger(path: string): LedgerMark {
+  const status = fileStatus(path);
+  if (status === null) return { file: 0, offset: 0 };
+  // A line may be half there: then it counts as later.
+  const from = Math.max(0, status.size - lineLimit);
+  let offset = from;
+  let at = from;
+  readChunks(
+    path,
+    lineLimit,
+    (chunk) => {
+      const seen = chunk.subarray(0, status.size - at);
+      const last = seen.lastIndexOf(0x0a);
+      if (last !== -1) offset = at + last + 1;
+      at += seen.length;
+      return at < status.size;
+    },
+    from,
+  );
+  return { file: status.file, offset };
+}
+
+/** Streams the entries behind a mark as `eachEntry` does; `false` where the ledger was rotated since, and nothing was read. */
+export function eachEntrySince(path: string, mark: LedgerMark, take: (entry: LedgerEntry) => boolean | void, needles: readonly string[]): boolean {
+  const status = fileStatus(path);
+  if (status !== null && mark.file !== 0 && (status.file !== mark.file || status.size < mark.offset)) return false;
+  eachLine(
+    path,
+    (line) => {
+      const entry = entryOf(line);
+      return entry === null ? true : take(entry);
+    },
+    needles,
+    mark.offset,
+  );
+  return true;
 }
 
 /** The number of the line that begins at a byte, counted from 1. */

@@ -8,7 +8,7 @@ import { filesBelow, importsOf } from "../source.ts";
  * The folders of src/ from the ground up: each imports itself and what stands above it here. ARCHITECTURE.md says what
  * they are for, in this order. A file of src/ itself, such as src/index.ts, stands above all.
  */
-const layers = ["ground", "format", "host", "ledger", "episode", "knowledge", "boundary", "provider", "scenario", "cli"];
+const layers = ["ground", "format", "host", "ledger", "episode", "knowledge", "boundary", "provider", "scenario", "vendor", "cli"];
 
 /** Node's modules that any folder may use: no effects. */
 const pure = ["node:buffer", "node:path", "node:util"];

@@ -1,3 +1,4 @@
+import { showControls } from "../../ground/bytes.ts";
 import { insistRecordable } from "../../episode/act.ts";
 import { addQuestion, openQuestions, resolveQuestion } from "../../episode/question.ts";
 import { layoutFor, valueOf } from "../call.ts";
@@ -16,13 +17,13 @@ export function resolve(call: Call): Outcome {
   insistTexts(call, { "the answer": answer });
   insistRecordable("the answer", answer);
   const { question } = resolveQuestion(placeFor(call), call.operands[0] ?? "", answer);
-  return { text: `resolved: ${question} — ${answer}\n`, json: { schema: 1, resolved: question, answer } };
+  return { text: `resolved: ${showControls(question)} — ${answer}\n`, json: { schema: 1, resolved: question, answer } };
 }
 
 export function list(call: Call): Outcome {
   const open = openQuestions(layoutFor(call));
   return {
-    text: open.map((one, index) => `${index + 1}. ${one.question}\n`).join(""),
+    text: open.map((one, index) => `${index + 1}. ${showControls(one.question)}\n`).join(""),
     json: { schema: 1, questions: open.map((one) => ({ ts: one.ts, task_id: one.task, question: one.question })) },
   };
 }

@@ -1,3 +1,4 @@
+import { showControls } from "../../ground/bytes.ts";
 import { sha256 } from "../../ground/digest.ts";
 import { refuse, Refusal } from "../../ground/errors.ts";
 import { endEpisode, mend, strandedEpisodes } from "../../boundary/end.ts";
@@ -23,7 +24,7 @@ export function start(call: Call): Outcome {
   if (provider !== undefined) choiceOf(call, "provider", providers, "generic");
   insistTexts(call, texts);
   const place = placeFor(call);
-  const notes = mendedNotes(place);
+  const { notes } = mendHere(place);
   const session = valueOf(call, "provider-session") ?? environmentSessions()[0]?.session;
   const { episode, isNew } = openEpisode(
     place,
@@ -54,12 +55,13 @@ function given(name: string, value: string | undefined): Record<string, string> 
 }
 
 /** Mends what killed boundaries left; that it could not be done never stops the call. */
-function mendedNotes(place: Place): string[] {
+function mendHere(place: Place): { readonly notes: string[]; readonly records: readonly string[] } {
   try {
-    return noteMended(mend(place));
+    const mended = mend(place);
+    return { notes: noteMended(mended), records: [...mended.finished, ...mended.ended.map((one) => one.path)] };
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return [`cannot mend what an earlier end left: ${error.message}`];
+    return { notes: [`cannot mend what an earlier end left: ${error.message}`], records: [] };
   }
 }
 
@@ -73,10 +75,13 @@ export function end(call: Call): Outcome {
   const outcome = choiceOf(call, "outcome", ["closed", "interrupted"], "closed");
   const ifNone = choiceOf(call, "if-none", ["refuse", "ignore"], "refuse");
   const place = placeFor(call);
-  const notes = mendedNotes(place);
+  const { notes, records } = mendHere(place);
   const episode = processEpisode(place.layout);
   const ended = episode === null ? null : endEpisode(place, episode, outcome);
   if (ended !== null) return { text: `${ended.path}\n`, json: endedJson(ended), notes: [...notes, ...endedNotes(ended)] };
+  // The end that was killed before is done now: what it would have printed.
+  const [record] = records;
+  if (record !== undefined) return { text: `${record}\n`, json: { schema: 1, session: null, path: record }, notes };
   if (ifNone === "ignore") return { json: { schema: 1, session: null }, notes };
   if (openEpisodes(place.layout).length > 0) throw noEpisode(place.layout, "cannot end a session");
   throw refuse("missing", "cannot end a session", "no episode is open here; 'majordomus session start' opens one");
@@ -96,7 +101,7 @@ export function status(call: Call): Outcome {
   const layout = layoutFor(call);
   const open = openEpisodes(layout);
   const own = processEpisode(layout)?.id;
-  const lines = open.map((episode) => `${episode.id === own ? "*" : " "} ${openLine(episode)}\n`);
+  const lines = open.map((episode) => `${episode.id === own ? "*" : " "} ${showControls(openLine(episode))}\n`);
   return {
     text: open.length === 0 ? "no episode is open here\n" : lines.join(""),
     json: { schema: 1, session: own ?? null, open: open.map(openJson) },
@@ -131,7 +136,7 @@ export function list(call: Call): Outcome {
     ...open.map(openLine),
   ];
   return {
-    text: lines.map((line) => `${line}\n`).join(""),
+    text: lines.map((line) => `${showControls(line)}\n`).join(""),
     json: {
       schema: 1,
       closed: closed.map((one) => ({ session: one.session, outcome: one.outcome, closed_at: one.closedAt, path: one.path })),

@@ -1,4 +1,4 @@
-import { finishTask, startTask, taskOutcomes, taskToFinish } from "../../episode/task.ts";
+import { clearFinished, finishTask, startTask, taskOutcomes, taskToFinish } from "../../episode/task.ts";
 import type { TaskOutcome, Verification } from "../../episode/task.ts";
 import { noEpisode, openEpisodes, processEpisode } from "../../episode/episode.ts";
 import { insistNoSecret } from "../../episode/secrets.ts";
@@ -57,6 +57,10 @@ export async function finish(call: Call): Promise<Outcome> {
   }
   if (command !== undefined) insistTexts(call, { "the verify command": command });
   const place = placeFor(call);
+  const episode = processEpisode(place.layout);
+  if (episode === null && openEpisodes(place.layout).length > 0) throw noEpisode(place.layout, "cannot finish");
+  clearFinished(place);
+  const { id } = taskToFinish(place.layout, episode);
   const noteName = valueOf(call, "note");
   const note = noteName === undefined ? Buffer.alloc(0) : readNamed(absolute(call.workingDirectory, noteName), noteName);
   const text = note.toString("utf8");
@@ -65,9 +69,6 @@ export async function finish(call: Call): Promise<Outcome> {
     throw refuse("refused", `cannot finish ${outcome}`, `the note needs a section '# ${section}'; give it with --note FILE`);
   }
   insistNoSecret({ "the note's reason": reasonSection(text) }, isGiven(call, "allow-secret"));
-  const episode = processEpisode(place.layout);
-  if (episode === null && openEpisodes(place.layout).length > 0) throw noEpisode(place.layout, "cannot finish");
-  const { id } = taskToFinish(place.layout, episode);
   const verify: Verification | null = command === undefined ? null : await runVerification(place.layout.root, id, command);
   const task = finishTask(place, outcome, note, verify);
   return { text: `finish: ${task.id} ${outcome}\n`, json: { schema: 1, task_id: task.id, outcome, verify } };

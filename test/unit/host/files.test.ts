@@ -249,9 +249,12 @@ describe("stageFile", () => {
     });
   });
 
-  test("a commit that fails leaves the old file and no temporary", () => {
+  test("a commit that fails leaves the old file, and the temporary until it is discarded", () => {
     fs.mkdirSync(path);
-    expect(refusal(() => stageFile(path, bytes("new")).commit()).message).toBe(`cannot write '${path}': is a directory`);
+    const staged = stageFile(path, bytes("new"));
+    expect(refusal(() => staged.commit()).message).toBe(`cannot write '${path}': is a directory`);
+    expect(fs.readdirSync(folder)).toHaveLength(2);
+    staged.discard();
     expect(fs.readdirSync(folder)).toEqual(["a file.md"]);
   });
 });
