@@ -13,6 +13,8 @@ const program = join(home, "bin/majordomus");
 const reader = join(home, "shell/majordomus");
 const bundle = join(home, "dist/node/majordomus.cjs");
 const scratch = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "majordomus-bench-"));
+/** Deno asks for all permissions below /dev: what it starts in lies elsewhere. */
+const plain = mkdtempSync(join(tmpdir(), "majordomus-bench-"));
 const seed = 20_261_130;
 
 const environment: NodeJS.ProcessEnv = {
@@ -98,8 +100,8 @@ function majordomus(directory: string, ...args: readonly string[]): void {
 }
 
 /** A repository with a layer, one commit, and so many records. */
-function repositoryOf(name: string, records: number): string {
-  const directory = join(scratch, name);
+function repositoryOf(name: string, records: number, above = scratch): string {
+  const directory = join(above, name);
   mkdirSync(directory);
   git(directory, "init", "--quiet", "--initial-branch=main");
   majordomus(directory, "init");
@@ -204,14 +206,15 @@ const startCalls: readonly (readonly string[])[] = [
 /** The start of each command under each runtime, against the runtime's own. */
 function* startRows(directory: string): Generator<Row> {
   // What Deno and Bun take long to load is not ours: their bare start loads the same built-in modules.
-  const file = join(scratch, "bare.mjs");
+  const file = join(plain, "bare.mjs");
   writeFileSync(file, ["fs", "path", "buffer", "module"].map((name) => `import "node:${name}";\n`).join(""));
   for (const [kind, path] of runtimes()) {
     const version = spawnSync(path, ["--version"], { encoding: "utf8" }).stdout.split("\n")[0]?.replace(/^v|^deno | \(.*/g, "") ?? "";
     const against: Argv =
       kind === "node" ? [path, "-e", "0"] : kind === "deno" ? [path, "run", "--no-config", "--no-lock", "-A", file] : [path, file];
     for (const call of startCalls) {
-      const limit = kind !== "node" ? 2 : call[0] === "--version" ? 1.3 : call[1] === "candidates" ? 1.4 : undefined;
+      const isLimited = call[0] === "--version" || call[1] === "candidates";
+      const limit = !isLimited ? undefined : kind !== "node" ? 2 : call[0] === "--version" ? 1.3 : 1.4;
       yield {
         name: `start, ${kind} ${version}: ${call.slice(0, 2).join(" ")}`,
         command: [program, ...call],
@@ -230,8 +233,9 @@ function* rows(): Generator<Row> {
   const start = { against: bare, directory: few, runs: 30 };
   yield { ...start, name: "--version / node -e 0", command: [program, "--version"], limit: 1.3 };
   yield { ...start, name: "knowledge candidates, 20 records / node -e 0", command: [program, "knowledge", "candidates"], limit: 1.4 };
-  majordomus(few, "vendor", "../vendored");
-  yield* startRows(few);
+  const starting = repositoryOf("starting", 20, plain);
+  majordomus(starting, "vendor", "../vendored");
+  yield* startRows(starting);
   majordomus(few, "session", "start");
   const observe: Argv = [program, "knowledge", "observe", "--kind", "defect", "--subject", ".gitignore", "it is so"];
   yield { ...start, name: "knowledge observe / node -e 0", command: observe, limit: 2 };
@@ -276,4 +280,5 @@ try {
   }
 } finally {
   rmSync(scratch, { recursive: true, force: true });
+  rmSync(plain, { recursive: true, force: true });
 }

@@ -58,6 +58,8 @@ async function program(esbuild, root) {
     target: "node12.22",
     format: "cjs",
     define: { "import.meta.dirname": "__dirname" },
+    // A quarter fewer bytes to read; names stay as they are.
+    minifyWhitespace: true,
     // import.meta.url and the rest of import.meta are empty in this form.
     logOverride: { "empty-import-meta": "error" },
     logLevel: "silent",

@@ -1,5 +1,6 @@
 /** Before all tests: dist/ is what the source builds, and one folder takes every temporary file of the run. */
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
@@ -14,7 +15,7 @@ declare module "vitest" {
 /** Each project of the matrix sets up; one build serves all. */
 const built: { once?: Promise<void> } = ((globalThis as { majordomusBuilt?: object }).majordomusBuilt ??= {});
 
-export default async function setup(project: TestProject): Promise<() => void> {
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   try {
     await (built.once ??= build());
   } catch (error) {
@@ -25,5 +26,6 @@ export default async function setup(project: TestProject): Promise<() => void> {
   const temporary = mkdtempSync(join(tmpdir(), "majordomus-test-"));
   chmodSync(temporary, 0o755); // some tests start a program as another user
   project.provide("temporary", temporary);
-  return () => rmSync(temporary, { recursive: true, force: true });
+  // Not at once: while it lasted, the workers' last words would go unheard, and they would be taken for stuck.
+  return () => rm(temporary, { recursive: true, force: true });
 }

@@ -47,4 +47,7 @@ if (runtime !== undefined) {
   const path = program(runtime);
   if (path === null) throw new Error(`not installed: ${runtime}`);
   process.env["MAJORDOMUS_RUNTIME"] = path;
+  // Deno and Bun keep what they have compiled; a test that looks at its HOME is not to find it there.
+  process.env["DENO_DIR"] = join(temporary, "deno");
+  process.env["BUN_RUNTIME_TRANSPILER_CACHE_PATH"] = join(temporary, "bun");
 }

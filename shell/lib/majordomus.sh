@@ -214,10 +214,25 @@ majordomus_list_() {
 
 # NAME PATH: whether a folder is there and can be listed; awk is told which cannot.
 majordomus_is_open_() {
-  [ -d "$2" ] || return 1
-  if [ -r "$2" ] && [ -x "$2" ]; then return 0; fi
+  if [ -d "$2" ]; then
+    if [ -r "$2" ] && [ -x "$2" ]; then return 0; fi
+  else
+    majordomus_is_hidden_ "$2" || return 1
+  fi
   MAJORDOMUS_CLOSED="$MAJORDOMUS_CLOSED $1"
   return 1
+}
+
+# PATH: whether what is there cannot be told, for a folder on the way to it may not be entered.
+majordomus_is_hidden_() {
+  majordomus_part_=$1
+  while :; do
+    case $majordomus_part_ in */*) majordomus_part_=${majordomus_part_%/*} ;; *) return 1 ;; esac
+    if [ -d "$majordomus_part_" ]; then
+      [ ! -x "$majordomus_part_" ]
+      return
+    fi
+  done
 }
 
 # Prints the files of folders, given as PATH/., as awk/main-candidates.awk wants them. Nothing below them is entered: with

@@ -26,7 +26,8 @@ class States {
     const known = this.#states.get(id);
     if (known !== undefined) return known;
     const state: Working = { closed: false, underived: false, ended: false, newest: "" };
-    this.#states.set(id, state);
+    // A copy: a piece of a block that was read would keep the whole block.
+    this.#states.set(Buffer.from(id, "utf8").toString("utf8"), state);
     return state;
   }
 
@@ -60,6 +61,9 @@ export function surveyLedger(layout: Layout): ReadonlyMap<string, EpisodeState> 
 const plainHead =
   /\{"ts":"[^"\\\n]{20}","event":"([a-z.]+)","head":"[^"\\\n]*","branch":"[^"\\\n]*","by":"[^"\\\n]*","session":"(s-[0-9]{14}-[0-9a-f]{4})",/y;
 
+/** Where in a plain line its `ts` has ended. */
+const headStart = 27;
+
 /** Searching for more ids than this costs more than reading every line. */
 const mostNeedles = 8;
 
@@ -82,12 +86,22 @@ export function surveyBoundaries(layout: Layout, watched: ReadonlySet<string>): 
   eachBlock(
     path,
     (lines) => {
+      /** How the line before began, behind its `ts`, where that said all: the same again says nothing new. */
+      let before = "";
       for (let start = 0; start < lines.length; ) {
         const end = lines.indexOf("\n", start);
+        if (before !== "" && lines.startsWith(before, start + headStart) && lines.startsWith('{"ts":"', start)) {
+          start = end + 1;
+          continue;
+        }
+        before = "";
         plainHead.lastIndex = start;
         const [, event = "", session = ""] = plainHead.exec(lines) ?? [];
         if (event === "" || turns.has(event) || watched.has(session)) learn(Buffer.from(lines.slice(start, end), "latin1"));
-        else if (evidenceEvents.has(event)) states.of(session).underived = true;
+        else if (evidenceEvents.has(event)) {
+          states.of(session).underived = true;
+          before = lines.slice(start + headStart, plainHead.lastIndex);
+        }
         start = end + 1;
       }
     },

@@ -3,16 +3,7 @@ import { showControls } from "../ground/bytes.ts";
 import { Refusal } from "../ground/errors.ts";
 import { version } from "../ground/version.ts";
 import { parseArguments } from "./args.ts";
-import type { Outcome, Terminal } from "./call.ts";
-
-/** What a call gives. */
-export interface Answer {
-  readonly status: number;
-  /** The whole of standard output. */
-  readonly output: Buffer;
-  /** Lines for standard error, without the program's name. */
-  readonly complaints: readonly string[];
-}
+import type { Answer, Outcome, Terminal } from "./call.ts";
 
 /** Where a call is made. */
 export interface Surroundings {
@@ -26,7 +17,7 @@ export interface Surroundings {
 /** Answers one call. Refusals and faults are answers too; a reader of the terminal that has gone is thrown. */
 export async function answer({ home, workingDirectory, terminal }: Surroundings, args: readonly string[]): Promise<Answer> {
   try {
-    const outcome = await outcomeOf(home, workingDirectory, terminal, args);
+    const outcome = await outcomeOf({ home, workingDirectory, terminal }, args);
     return { status: outcome.status ?? 0, output: resultOf(outcome, isJson(args)), complaints: outcome.notes ?? [] };
   } catch (error) {
     if (isBrokenPipe(error)) throw error;
@@ -43,12 +34,7 @@ export function refusalOf(error: unknown): Pick<Answer, "status" | "complaints">
   return { status: 13, complaints: [`${isDenied ? "a permission is denied" : "internal fault"}: ${words}`] };
 }
 
-async function outcomeOf(
-  home: string,
-  workingDirectory: () => string,
-  terminal: Terminal,
-  args: readonly string[],
-): Promise<Outcome> {
+async function outcomeOf(surroundings: Surroundings, args: readonly string[]): Promise<Outcome> {
   const parsed = parseArguments(args);
   if ("request" in parsed) {
     if (parsed.request === "version") return { text: `majordomus ${version}\n` };
@@ -56,13 +42,14 @@ async function outcomeOf(
   }
   const run = await parsed.command.run();
   return run({
-    home,
-    workingDirectory: workingDirectory(),
+    home: surroundings.home,
+    workingDirectory: surroundings.workingDirectory(),
     repository: parsed.values.get("repo")?.[0],
     json: parsed.values.has("json"),
     operands: parsed.operands,
     values: parsed.values,
-    terminal,
+    terminal: surroundings.terminal,
+    answer: (others) => answer(surroundings, others),
   });
 }
 

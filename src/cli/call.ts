@@ -26,6 +26,17 @@ export interface Call {
   /** The values given, by option, in order; a switch that is given has one empty value. */
   readonly values: ReadonlyMap<string, readonly string[]>;
   readonly terminal: Terminal;
+  /** Answers another call here, as a process of its own would, and prints nothing. */
+  readonly answer: (args: readonly string[]) => Promise<Answer>;
+}
+
+/** What a call gives: all of a run but the writing. */
+export interface Answer {
+  readonly status: number;
+  /** The whole of standard output. */
+  readonly output: Buffer;
+  /** Lines for standard error, without the program's name. */
+  readonly complaints: readonly string[];
 }
 
 /** What a command comes to. It prints nothing itself. */
@@ -62,8 +73,13 @@ export function choiceOf<Choice extends string>(call: Call, option: string, choi
 
 /** The layout of the repository that a call means; none is missing (12). */
 export function layoutFor(call: Call): Layout {
+  return layoutOf(rootFor(call));
+}
+
+/** The root of the repository that a call means; none is missing (12). */
+export function rootFor(call: Call): string {
   const root = findRoot(call.workingDirectory, call.repository);
   if (root === null) throw refuse("missing", `no layer in '${call.repository ?? call.workingDirectory}'`, "run 'majordomus init'");
-  return layoutOf(root);
+  return root;
 }
 

@@ -23,9 +23,14 @@ export interface FolderEntry {
   readonly kind: EntryKind;
 }
 
-/** The entries of a folder in no order; none where the folder is not there. One that cannot be listed: refused (13). */
+/**
+ * The entries of a folder in no order; none where the folder is not there. One that cannot be listed, or what is in it not
+ * looked at: refused (13).
+ */
 export function listFolder(path: string): FolderEntry[] {
   try {
+    // Not accessSync, for which Deno asks a permission more than reading.
+    statSync(`${path}/.`);
     return readdirSync(path, { encoding: "latin1", withFileTypes: true }).map((entry) => ({
       name: entry.name,
       kind: entry.isFile() ? "file" : entry.isSymbolicLink() ? "link" : entry.isDirectory() ? "directory" : "other",

@@ -5,6 +5,8 @@
 import { spawnSync } from "node:child_process";
 import { refuse } from "../ground/errors.ts";
 import type { Refusal } from "../ground/errors.ts";
+import { withOnly } from "./environment.ts";
+import { errorCode } from "./files.ts";
 
 /** What `git rev-parse --local-env-vars` lists, of every git from 2.20 on; a test compares. */
 export const localVariables = [
@@ -50,17 +52,20 @@ export interface GitAnswer {
 
 /** Asks git in a directory. A git that says no is an answer; a git that cannot be run is a refusal (12). */
 export function git(directory: string, args: readonly string[], input?: Uint8Array | string): GitAnswer {
-  const run = spawnSync("git", ["-c", "protocol.allow=never", "-c", "core.fsmonitor=false", ...args], {
-    cwd: directory,
-    env: gitEnvironment(),
-    input: input ?? "",
-    maxBuffer: Number.MAX_SAFE_INTEGER,
-    windowsHide: true,
-  });
+  const env = gitEnvironment();
+  const run = withOnly(env, () =>
+    spawnSync("git", ["-c", "protocol.allow=never", "-c", "core.fsmonitor=false", ...args], {
+      cwd: directory,
+      env,
+      input: input ?? "",
+      maxBuffer: Number.MAX_SAFE_INTEGER,
+      windowsHide: true,
+    }),
+  );
   // A runtime that refuses to run a program answers without a status and without an error.
   if (typeof run.status !== "number") {
     const why = run.error === undefined ? (run.signal ?? "the runtime denies it; Deno needs --allow-run") : run.error.message;
-    throw refuse("missing", "cannot run git", why.includes("ENOENT") ? "install it, or put it in PATH" : why);
+    throw refuse("missing", "cannot run git", errorCode(run.error) === "ENOENT" ? "install it, or put it in PATH" : why);
   }
   return { status: run.status, output: run.stdout, error: run.stderr.toString("utf8") };
 }

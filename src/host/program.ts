@@ -5,6 +5,7 @@
  */
 import { spawn } from "node:child_process";
 import { milliseconds } from "../ground/clock.ts";
+import { withOnly } from "./environment.ts";
 import { errorWords } from "./files.ts";
 
 export interface ProgramCall {
@@ -61,12 +62,15 @@ export function runProgram(call: ProgramCall): Promise<ProgramEnd> {
   return new Promise((resolve) => {
     let fate: ProgramFate | null = null;
     let printed = 0;
-    const child = spawn(call.program, [...call.args], {
-      cwd: call.directory,
-      env: { ...call.environment },
-      detached: true,
-      stdio: [call.input === "" ? "ignore" : "pipe", "pipe", "pipe"],
-    });
+    const env = { ...call.environment };
+    const child = withOnly(env, () =>
+      spawn(call.program, [...call.args], {
+        cwd: call.directory,
+        env,
+        detached: true,
+        stdio: [call.input === "" ? "ignore" : "pipe", "pipe", "pipe"],
+      }),
+    );
     const leader = child.pid;
     if (leader !== undefined) running.add(leader);
     const stop = (kind: "time" | "flood") => {

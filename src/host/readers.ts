@@ -1,6 +1,6 @@
 /** Running the shell reader under a shell and an awk, to compare it with this one. */
 import { spawnSync } from "node:child_process";
-import { accessSync, constants, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { refuse } from "../ground/errors.ts";
 
@@ -26,8 +26,9 @@ export function isInstalled(words: string): boolean {
 
 function isProgram(path: string): boolean {
   try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
+    // Not accessSync, for which Deno asks a permission more than reading.
+    const status = statSync(path);
+    return status.isFile() && (status.mode & 0o111) !== 0;
   } catch {
     return false;
   }

@@ -93,11 +93,14 @@ export function stageFolder(target: string, files: readonly TreeFile[]): StagedF
         fileOperations.renameSync(target, old);
         isLost = true;
       }
+      let isOurs = false;
       try {
         if (isLost) recheck(old);
+        isOurs = true;
         fileOperations.renameSync(`${stage}/${fresh}`, target);
       } catch (error) {
-        if (isLost) fileOperations.renameSync(old, target);
+        // Another writer may have put its own there: then ours goes, and what was somebody's, which the recheck found, stays.
+        if (isLost && !(isOurs && nameExists(target))) fileOperations.renameSync(old, target);
         isLost = false;
         throw error;
       }

@@ -5,6 +5,7 @@ import { readYaml } from "../format/yaml-read.ts";
 import type { YamlLeaves } from "../format/yaml-read.ts";
 import { bytesOfText, compareBytes, isWellFormed } from "../ground/bytes.ts";
 import type { ByteString } from "../ground/bytes.ts";
+import { Refusal } from "../ground/errors.ts";
 import { unreadableWords } from "../ground/tables.ts";
 import { isFile, listFolder, pathInFolder, readShared } from "../host/folder.ts";
 import type { FolderEntry } from "../host/folder.ts";
@@ -29,13 +30,23 @@ export interface FolderRecords {
  * @param elsewhere what stands on other branches
  */
 export function readQueue(layout: Layout, filter: QueueFilter = {}, elsewhere?: (here: FolderRecords) => FolderRecords): CandidateQueue {
-  const here = readCandidates(layout);
+  const here = namedFromRoot(layout, () => readCandidates(layout));
   const there = elsewhere?.(here) ?? { records: [], unreadable: [] };
   const records = [...here.records, ...there.records].filter((record) => isKept(record, filter));
   const awaited = records.filter((record) => record.status === "candidate").map((record) => record.episode);
-  const branches = branchesOf(layout, new Set(awaited.filter((episode) => episode !== "")));
+  const branches = namedFromRoot(layout, () => branchesOf(layout, new Set(awaited.filter((episode) => episode !== ""))));
   const queue = queueOf(records, [...here.unreadable, ...there.unreadable], branches);
   return filter.minEpisodes === undefined ? queue : recurring(queue, filter.minEpisodes);
+}
+
+/** Reads, and names what cannot be read by its path from the root, as the shell reader does. */
+function namedFromRoot<Result>(layout: Layout, read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    throw new Refusal(error.code, error.what.replace(`'${layout.root}/`, "'"), error.detail);
+  }
 }
 
 /** What stands in the working tree's folder of candidates. */

@@ -90,6 +90,8 @@ function withSkips(tokens: readonly Token[], reached: ReadonlySet<number>, atSeg
 function tokensOf(glob: string): Token[] {
   const tokens: Token[] = [];
   const characters = [...glob];
+  // Where one bracket does not close, no later one does: each would else be looked for to the end.
+  let mayClose = true;
   for (let at = 0; at < characters.length; ) {
     const character = characters[at] as string;
     if (character === "*") {
@@ -104,7 +106,8 @@ function tokensOf(glob: string): Token[] {
       }
       continue;
     }
-    const bracket = character === "[" ? classOf(characters, at) : null;
+    const bracket = character === "[" && mayClose ? classOf(characters, at) : null;
+    if (character === "[" && bracket === null) mayClose = false;
     if (bracket !== null) {
       tokens.push({ kind: "one", matches: bracket.matches });
       at = bracket.end;

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { candidatesPath, curatedPath, installed, launcher, ledgerPath, run, snapshot, statePath, withEpisode } from "../support/repository.ts";
+import { answerHere, candidatesPath, curatedPath, installed, launcher, ledgerPath, run, snapshot, statePath, withEpisode } from "../support/repository.ts";
 import type { Repository } from "../support/repository.ts";
 
 // Many processes: a machine that is busy with other work needs longer.
@@ -16,50 +16,56 @@ function addLines(repository: Open, ...payloads: readonly object[]): void {
 
 const observed = (statement: string, more: object = {}) => ({ task_id: "none", kind: "defect", subject: "lib/a.sh", statement, evidence: [], ...more });
 const summary = (output: string) => output.split("\n").at(-2)?.replace(/^knowledge derive: (.*) for episode .*$/, "$1");
-const derive = (repository: Open, ...args: readonly string[]) => repository.done("knowledge", "derive", "--episode", repository.episode, ...args);
+
+/** Derives inside this process: the launcher's way is in golden.test.ts and race.test.ts. */
+async function derive(repository: Open): Promise<string> {
+  const ended = await answerHere(repository, ["knowledge", "derive", "--episode", repository.episode]);
+  if (ended.status !== 0) throw new Error(ended.stderr);
+  return ended.stdout;
+}
 const only = (repository: Repository) => `${candidatesPath}/${repository.names(candidatesPath)[0] ?? ""}`;
 
-test("a person's edit is never overwritten, open or closed; undone it is written again only while the episode is open", () => {
+test("a person's edit is never overwritten, open or closed; undone it is written again only while the episode is open", async () => {
   const repository = withEpisode();
   addLines(repository, observed("s"));
-  expect(summary(derive(repository))).toBe("1 written, 0 unchanged, 0 skipped");
+  expect(summary(await derive(repository))).toBe("1 written, 0 unchanged, 0 skipped");
   const path = only(repository);
   const ours = repository.read(path);
   const edits = [`${ours}A note.\n`, ours.replace("class: lesson", "class: fact"), ours.replace("tags:", "# mine\ntags:"), `${ours}\n`];
   for (const edited of edits) {
     repository.write(path, edited);
-    expect(derive(repository)).toContain(`skipped ${path} (edited)\n`);
+    expect(await derive(repository)).toContain(`skipped ${path} (edited)\n`);
     expect(repository.read(path)).toBe(edited);
   }
   repository.write(path, ours);
-  expect(summary(derive(repository))).toBe("0 written, 1 unchanged, 0 skipped");
+  expect(summary(await derive(repository))).toBe("0 written, 1 unchanged, 0 skipped");
   repository.done("session", "end");
   repository.write(path, `${ours}A note.\n`);
-  expect(derive(repository)).toContain(`skipped ${path} (edited)\n`);
+  expect(await derive(repository)).toContain(`skipped ${path} (edited)\n`);
   repository.remove(path);
-  expect(summary(derive(repository))).toBe("1 written, 0 unchanged, 0 skipped");
+  expect(summary(await derive(repository))).toBe("1 written, 0 unchanged, 0 skipped");
 });
 
-test("what an open episode learns moves its record; once it is closed nothing that git says later does", () => {
+test("what an open episode learns moves its record; once it is closed nothing that git says later does", async () => {
   const repository = withEpisode();
   addLines(repository, observed("s", { evidence: ["issue:1"] }));
-  derive(repository);
+  await derive(repository);
   addLines(repository, observed("s", { evidence: ["issue:2"], ts: "2026-10-10T10:00:00Z" }));
-  expect(summary(derive(repository))).toBe("1 written, 0 unchanged, 0 skipped");
+  expect(summary(await derive(repository))).toBe("1 written, 0 unchanged, 0 skipped");
   expect(repository.read(only(repository))).toContain("date: 2026-10-09\n");
   expect(repository.read(only(repository))).toContain("- `issue:1`\n- `issue:2`\n");
   repository.done("session", "end");
   const before = repository.read(only(repository));
   addLines(repository, observed("s", { evidence: ["issue:3"] }));
-  expect(summary(derive(repository))).toBe("0 written, 1 unchanged, 0 skipped");
+  expect(summary(await derive(repository))).toBe("0 written, 1 unchanged, 0 skipped");
   expect(repository.read(only(repository))).toBe(before);
 });
 
-test("the skips, each with the first reason that holds", () => {
+test("the skips, each with the first reason that holds", async () => {
   const repository = withEpisode();
   const statements = ["promoted", "superseded", "verified", "broken", "unclosed", "context", "transcript: one", "fresh"];
   addLines(repository, ...statements.map((statement) => observed(statement)));
-  derive(repository);
+  await derive(repository);
   const of = (statement: string) => repository.names(candidatesPath).find((name) => repository.read(`${candidatesPath}/${name}`).includes(`# ${statement}\n`)) ?? "";
   const names = Object.fromEntries(statements.map((statement) => [statement, of(statement)]));
   const change = (statement: string, from: string, to: string) => {
@@ -74,7 +80,7 @@ test("the skips, each with the first reason that holds", () => {
   change("unclosed", "\n---\n\n", "\n\n");
   change("context", "kind: knowledge", "kind: context");
   const before = snapshot(repository.path(".ai/repo"));
-  const output = derive(repository);
+  const output = await derive(repository);
   const reasons = [...output.matchAll(/^skipped [^ ]*\/(s-[^ ]*\.md) \((.*)\)$/gm)].map((found) => [found[1], found[2]]);
   expect(new Map(reasons as [string, string][])).toEqual(
     new Map([
@@ -92,7 +98,7 @@ test("the skips, each with the first reason that holds", () => {
   expect(repository.ledger().at(-1)).toMatchObject({ event: "knowledge.derived", written: 0, unchanged: 1, skipped: 7, paths: "", digests: "" });
 });
 
-test("equal lines are one record; eleven times the same is one file; lines of others and damaged ones are none", () => {
+test("equal lines are one record; eleven times the same is one file; lines of others and damaged ones are none", async () => {
   const repository = withEpisode();
   addLines(repository, ...Array.from({ length: 11 }, () => observed("s")), observed("t", { session: "s-20261009100000-ffff" }));
   const bad = `{"torn\n\n42\nnull\n[]\n   \n{"ts":"2026-10-09T10:00:00Z","event":"observation.recorded","session":"${repository.episode}","x":"\\ud800"}\n`;
@@ -103,10 +109,10 @@ test("equal lines are one record; eleven times the same is one file; lines of ot
   expect(ended.stderr).toMatch(/^majordomus: knowledge derive: skipped [0-9]+ damaged lines?, the first is line [0-9]+\n$/);
   expect(repository.mj("history", "--all").stderr).toMatch(/^majordomus: history: skipped 7 damaged lines, the first is line 14\n$/);
   expect(repository.mj("history", "--validate")).toMatchObject({ status: 10, stdout: "", stderr: expect.stringMatching(/line 14/) as string });
-  expect(summary(derive(repository))).toBe("0 written, 2 unchanged, 0 skipped");
+  expect(summary(await derive(repository))).toBe("0 written, 2 unchanged, 0 skipped");
 });
 
-test("a torn last line costs itself alone: the next act ends it, and all whole lines are derived", () => {
+test("a torn last line costs itself alone: the next act ends it, and all whole lines are derived", async () => {
   const repository = withEpisode();
   addLines(repository, observed("before"));
   const torn = '{"type":"observation.recorded","te';
@@ -116,55 +122,55 @@ test("a torn last line costs itself alone: the next act ends it, and all whole l
   expect(repository.mj("session", "end").stderr).toContain("2 written");
 });
 
-test("an event that nobody has, and an older Majordomus's, are passed over", () => {
+test("an event that nobody has, and an older Majordomus's, are passed over", async () => {
   const repository = withEpisode();
   addLines(repository, observed("s", { event: "observation.recoded" }), { event: "task.checkpoint", task_id: "t-20261009101500-0a1b" }, { event: "task.gate" }, observed("t"));
-  expect(summary(derive(repository))).toBe("1 written, 0 unchanged, 0 skipped");
+  expect(summary(await derive(repository))).toBe("1 written, 0 unchanged, 0 skipped");
 });
 
-test("an episode without evidence has no file, and its line with counts of 0", () => {
+test("an episode without evidence has no file, and its line with counts of 0", async () => {
   const repository = withEpisode();
-  expect(summary(derive(repository))).toBe("0 written, 0 unchanged, 0 skipped");
+  expect(summary(await derive(repository))).toBe("0 written, 0 unchanged, 0 skipped");
   expect(repository.names(candidatesPath)).toEqual([]);
   expect(repository.ledger().at(-1)).toMatchObject({ event: "knowledge.derived", written: 0, unchanged: 0, skipped: 0, paths: "", digests: "" });
 });
 
-test("more than 500 records: further lines with counts of 0 carry the rest of the paths, none over the limit", () => {
+test("more than 500 records: further lines with counts of 0 carry the rest of the paths, none over the limit", async () => {
   const repository = withEpisode();
   addLines(repository, ...Array.from({ length: 620 }, (_, n) => observed(`number ${n}`)));
-  expect(summary(derive(repository))).toBe("620 written, 0 unchanged, 0 skipped");
+  expect(summary(await derive(repository))).toBe("620 written, 0 unchanged, 0 skipped");
   const lines = repository.ledger().filter((line) => line["event"] === "knowledge.derived");
   const paths = lines.flatMap((line) => String(line["paths"]).split(" "));
   expect(lines.map((line) => line["written"])).toEqual([620, ...lines.slice(1).map(() => 0)]);
   expect(new Set(paths).size).toBe(620);
   expect(lines.every((line) => String(line["paths"]).split(" ").length <= 500 && String(line["paths"]).split(" ").length === String(line["digests"]).split(" ").length)).toBe(true);
-  expect(summary(derive(repository))).toBe("0 written, 620 unchanged, 0 skipped");
+  expect(summary(await derive(repository))).toBe("0 written, 620 unchanged, 0 skipped");
   const one = repository.names(candidatesPath)[619] ?? "";
   repository.write(`${candidatesPath}/${one}`, `${repository.read(`${candidatesPath}/${one}`)}mine\n`);
-  expect(summary(derive(repository))).toBe("0 written, 619 unchanged, 1 skipped");
+  expect(summary(await derive(repository))).toBe("0 written, 619 unchanged, 1 skipped");
 });
 
-test("a candidates directory that is not there is made, with its README; staged files that a killed writer left are gone", () => {
+test("a candidates directory that is not there is made, with its README; staged files that a killed writer left are gone", async () => {
   const repository = withEpisode();
   const readme = repository.read(`${candidatesPath}/README.md`);
   repository.remove(candidatesPath);
   addLines(repository, observed("s"));
-  derive(repository);
+  await derive(repository);
   expect(repository.read(`${candidatesPath}/README.md`)).toBe(readme);
   repository.write(`${candidatesPath}/.tmp.mjabc123`, "half");
   repository.write(`${candidatesPath}/.tmp.other`, "not ours");
-  derive(repository);
+  await derive(repository);
   expect(run("ls", ["-A", repository.path(candidatesPath)]).stdout.split("\n").filter((name) => name.startsWith("."))).toEqual([".tmp.other"]);
   expect(repository.git("status", "--porcelain", "--untracked-files=all")).not.toContain(".tmp.");
 });
 
-test("history --rotate in between: what is kept and archived, and a derivation afterwards takes no record of ours for edited", () => {
+test("history --rotate in between: what is kept and archived, and a derivation afterwards takes no record of ours for edited", async () => {
   const repository = withEpisode();
   addLines(repository, observed("s"), observed("t"));
   repository.done("session", "end");
   const second = repository.done("session", "start").slice(8, 29);
   repository.done("knowledge", "observe", "--kind", "defect", "--subject", "a", "open one");
-  derive({ ...repository, episode: second });
+  await derive({ ...repository, episode: second });
   addLines({ ...repository, episode: "s-20200101000000-0000" }, ...Array.from({ length: 30 }, (_, n) => ({ event: "question.opened", task_id: "none", question: String(n) })));
   repository.write(".ai/repo/policy.yaml", "ledger:\n  retention_max_lines: 5\n");
   const before = repository.read(ledgerPath).split("\n").slice(0, -1);
@@ -178,7 +184,7 @@ test("history --rotate in between: what is kept and archived, and a derivation a
   // The open episode's lines stay; the closed and derived one went, with every line of it.
   expect(kept.filter((line) => line.includes(`"session":"${second}"`))).toHaveLength(3);
   expect(kept.some((line) => line.includes(repository.episode))).toBe(false);
-  expect(summary(derive({ ...repository, episode: second }))).toBe("0 written, 1 unchanged, 0 skipped");
+  expect(summary(await derive({ ...repository, episode: second }))).toBe("0 written, 1 unchanged, 0 skipped");
   expect(repository.mj("knowledge", "derive", "--episode", repository.episode)).toMatchObject({ status: 12 });
   expect(repository.done("history", "--validate")).toContain("all whole and known");
   expect(repository.done("question", "list").split("\n")).toHaveLength(31);
@@ -186,7 +192,7 @@ test("history --rotate in between: what is kept and archived, and a derivation a
   expect(repository.names(candidatesPath)).toHaveLength(3);
 });
 
-test("history: twenty lines unless told, oldest first, controls shown; filters and their JSON are the ledger's own lines", () => {
+test("history: twenty lines unless told, oldest first, controls shown; filters and their JSON are the ledger's own lines", async () => {
   const repository = withEpisode();
   addLines(repository, ...Array.from({ length: 25 }, (_, n) => ({ event: "decision.recorded", task_id: "none", decision: `d${n}\u001b[31m` })));
   const text = repository.done("history").split("\n");
@@ -197,11 +203,11 @@ test("history: twenty lines unless told, oldest first, controls shown; filters a
   expect(repository.done("history", "--since", "2027-01-01T00:00:00Z", "--event=decision.recorded")).toBe("");
 });
 
-test("texts with control characters from an older ledger drive no terminal in any list", () => {
+test("texts with control characters from an older ledger drive no terminal in any list", async () => {
   const repository = withEpisode();
   const evil = "a\u001b]0;x\u0007\nb\u009bc";
   addLines(repository, { event: "decision.recorded", task_id: "none", decision: evil }, { event: "question.opened", task_id: "none", question: evil }, observed(evil, { subject: evil }));
-  derive(repository);
+  await derive(repository);
   repository.write(`${statePath}/sessions-open/other.yaml`, `session_id: s-20261009100000-0001\nstarted_at: x\nowner: "a\\e[31m\\nb"\nworktree: ${repository.root}\nbranch: "\\e"\n`);
   const shown = Buffer.from("a\\x1b]0;x\\x07\\x0ab\\xc2\\x9bc").toString("latin1");
   expect(repository.done("decision", "list")).toBe(`1. ${shown}\n`);
@@ -212,7 +218,7 @@ test("texts with control characters from an older ledger drive no terminal in an
   expect(repository.done("session", "status").split("\n")).toHaveLength(3);
 });
 
-test("a million bytes of others' lines: the episode is found by escapes too", () => {
+test("a million bytes of others' lines: the episode is found by escapes too", async () => {
   const repository = withEpisode();
   const escaped = [...repository.episode].map((character) => `\\u00${character.charCodeAt(0).toString(16)}`).join("");
   const line = JSON.stringify({ ts: "2026-10-09T10:00:00Z", event: "observation.recorded", head: "NONE", branch: "main", by: "x", session: "@", ...observed("escaped") }).replace("@", escaped);
@@ -221,13 +227,13 @@ test("a million bytes of others' lines: the episode is found by escapes too", ()
   expect(summary(run(launcher, ["knowledge", "derive"], { cwd: repository.root }).stdout)).toBe("1 written, 0 unchanged, 0 skipped");
 });
 
-test("nothing that is derived is evidence: a second and a third derivation add only their line", () => {
+test("nothing that is derived is evidence: a second and a third derivation add only their line", async () => {
   const repository = withEpisode();
   addLines(repository, observed("s"));
-  derive(repository);
+  await derive(repository);
   const count = repository.ledger().length;
-  derive(repository);
-  derive(repository);
+  await derive(repository);
+  await derive(repository);
   expect(repository.ledger()).toHaveLength(count + 2);
   expect(installed().names(candidatesPath)).toEqual([]);
 });

@@ -283,12 +283,12 @@ test("a layer in a sub-directory of a git work tree, its name with a newline: re
   expect(second).toContain("route: project\n");
 });
 
-test("git attributes: last match wins, a name at any depth, a quoted pattern with a space; as git says", () => {
+test("git attributes: last match wins, a name at any depth, a quoted pattern with a space; as git says", async () => {
   const repository = installed();
   repository.write(".gitattributes", 'gen/ merge=derived\nout/** merge=derived\n*.lock merge=derived\nkeep.lock -merge\n"a b" merge=derived\nx\\ y merge=derived\n!z merge=derived\n');
   repository.done("session", "start");
   const routes: Readonly<Record<string, string>> = { "gen/a": "project", "out/x/y": "generator", "d/p.lock": "generator", "d/keep.lock": "project", "a b": "generator", "x y": "project", z: "project" };
-  for (const subject of Object.keys(routes)) repository.done(...observation(subject, `about ${subject}`));
+  for (const subject of Object.keys(routes)) expect(await answerHere(repository, observation(subject, `about ${subject}`))).toMatchObject({ status: 0 });
   repository.done("session", "end");
   const json = JSON.parse(repository.done("knowledge", "candidates", "--json")) as { readonly groups: readonly { readonly about: string; readonly route: string }[] };
   expect(Object.fromEntries(json.groups.map(({ about, route }) => [about, route]))).toEqual(routes);

@@ -174,15 +174,13 @@ describe("launcher: where it lies", () => {
     });
   }
 
-  // Bun 1.4 does not open a file whose path has one of `?`, `#` and a backslash.
-  const hard = { node: names, deno: names, bun: names.filter((name) => !/[?#\\]/.test(name)) };
-  for (const [kind, parts] of Object.entries(hard)) {
+  for (const kind of ["node", "deno", "bun"]) {
     needing(kind === "node" ? "sh" : kind)(`${kind}: takes any of these names`, () => {
       const around = temporaryFolder();
-      const name = `-${parts.join("")}`;
+      const name = `-${names.join("")}`;
       const at = checkout(join(around, name));
       const env = { PATH: folderWith({ [kind]: kind === "node" ? node : (program(kind) ?? "") }) };
-      const said = { kind, here: join(at, kind === "node" ? "dist/node" : "src/cli"), args: ["x"] };
+      const said = { kind, here: join(at, "dist/node"), args: ["x"] };
       expect(run(join(at, "bin/majordomus"), ["x"], { env })).toMatchObject({ stderr: "", said });
       expect(run(`${name}/bin/majordomus`, ["x"], { cwd: around, env })).toMatchObject({ stderr: "", said });
     });

@@ -224,13 +224,13 @@ test("session start where one is open: exit 15 and nothing moves; --if-open keep
   expect(snapshot(repository.root)).toEqual(before);
 });
 
-test("an agent writes into no other agent's episode: exit 10, naming the keys", () => {
+test("an agent writes into no other agent's episode: exit 10, naming the keys", async () => {
   const repository = installed();
   for (const session of ["a", "b"]) repository.done("session", "start", "--provider", "codex", "--provider-session", session);
   const env = { CLAUDE_CODE_SESSION_ID: "c" };
   const message = /set MJ_SESSION_KEY to one of a, b, or run 'majordomus session start --provider claude-code/;
   for (const args of [observe("defect", "a", "s"), ["decision", "add", "d", "--why", "w"], ["start", "t", "--scope", "lib"], ["session", "end"]]) {
-    expectUntouched(repository, 10, message, args, { env });
+    await expectUntouchedHere(repository, { args, status: 10, message, env });
   }
 });
 
@@ -256,12 +256,12 @@ test("start and finish: one task a checkout; the note's sections; a verify comma
   expectUntouched(repository, 12, /no task is active here/, ["finish", "--outcome", "completed"]);
 });
 
-test("question resolve: several of one text are a wrong call (2), a number tells them apart", () => {
+test("question resolve: several of one text are a wrong call (2), a number tells them apart", async () => {
   const repository = withEpisode();
   repository.done("start", "a", "--scope", "lib");
-  for (const question of ["Which port?", "Which host?", "Which port?"]) repository.done("question", "add", question);
-  expectUntouched(repository, 2, /2 open questions have this text; give its number/, ["question", "resolve", "Which port?", "--answer", "8080"]);
-  expectUntouched(repository, 12, /no open question/, ["question", "resolve", "4", "--answer", "8080"]);
+  for (const question of ["Which port?", "Which host?", "Which port?"]) await answerHere(repository, ["question", "add", question]);
+  await expectUntouchedHere(repository, { args: ["question", "resolve", "Which port?", "--answer", "8080"], status: 2, message: /2 open questions have this text; give its number/ });
+  await expectUntouchedHere(repository, { args: ["question", "resolve", "4", "--answer", "8080"], status: 12, message: /no open question/ });
   repository.done("question", "resolve", "3", "--answer", "8080");
   expect(repository.done("question", "list")).toBe("1. Which host?\n2. Which port?\n");
 });

@@ -20,26 +20,26 @@ const observe = ["knowledge", "observe", "--kind", "defect", "--subject", "lib/a
 
 function many(repository: Repository, count: number): void {
   const record = (n: number) =>
-    `---\nschema: knowledge/v1\nid: s-20261009100000-1a2b-${n.toString(16).padStart(12, "0")}\nkind: knowledge\nclass: lesson\ntitle: "${"long title ".repeat(120)}"\nstatus: candidate\nabout: "lib/${n}.sh"\n---\n`;
+    `---\nschema: knowledge/v1\nid: s-20261009100000-1a2b-${n.toString(16).padStart(12, "0")}\nkind: knowledge\nclass: lesson\ntitle: "${"long title ".repeat(400)}"\nstatus: candidate\nabout: "lib/${n}.sh"\n---\n`;
   for (let n = 0; n < count; n += 1) repository.write(`${candidatesPath}/s-20261009100000-1a2b-${n.toString(16).padStart(12, "0")}.md`, record(n));
 }
 
 test("a listing of more than 2 MB through a pipe is whole; a reader that goes away leaves silence", () => {
   const repository = installed();
-  many(repository, 2000);
+  many(repository, 600);
   const whole = run(launcher, ["knowledge", "candidates"], { cwd: repository.root }).stdout;
   expect(whole.length).toBeGreaterThan(2_000_000);
   const script = (text: string) => run("sh", ["-c", text, "sh", launcher], { cwd: repository.root });
   expect(script('"$1" knowledge candidates | { sleep 0.2; wc -c; }').stdout.trim()).toBe(String(whole.length));
   expect(script('"$1" knowledge candidates >file; wc -c <file').stdout.trim()).toBe(String(whole.length));
   const json = script('"$1" knowledge candidates --json | cat');
-  expect((JSON.parse(json.stdout) as { readonly candidates: readonly unknown[] }).candidates).toHaveLength(2000);
-  for (const reader of ["head -1", "head -c 1", "true"]) {
+  expect((JSON.parse(json.stdout) as { readonly candidates: readonly unknown[] }).candidates).toHaveLength(600);
+  for (const reader of ["head -1", "true"]) {
     const ended = script(`"$1" knowledge candidates | ${reader} >/dev/null`);
     expect(ended.stderr, reader).toBe("");
   }
   expect(script('"$1" knowledge candidates | head -1').stdout).toBe(whole.slice(0, whole.indexOf("\n") + 1));
-  for (const closed of ["2>&-", "<&-", "2>/dev/full"]) {
+  for (const closed of ["2>&- <&-", "2>/dev/full"]) {
     expect(script(`"$1" knowledge candidates ${closed} | wc -c`).stdout.trim(), closed).toBe(String(whole.length));
   }
   expect(script('"$1" knowledge candidates >/dev/full')).toMatchObject({ status: 13, stderr: expect.stringMatching(/^majordomus: cannot write the result: [^\n]*\n$/) as string });

@@ -2,9 +2,9 @@
  * A checkout with a long life: a ledger of many lines and a store of many records, what its calls cost in time and memory,
  * and a rotation in the middle of appends. Run whole: npm run test:long (1,000,000 lines, 100,000 records).
  */
-import { closeSync, mkdirSync, openSync, writeSync, writeFileSync } from "node:fs";
-import { spawnSync } from "node:child_process";
-import { candidatesPath, environment, launcher, ledgerPath, statePath } from "../support/repository.ts";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { candidatesPath, freshFolder, ledgerPath, statePath } from "../support/repository.ts";
 import type { Repository } from "../support/repository.ts";
 
 const hex = (number: number, digits: number) => number.toString(16).padStart(digits, "0");
@@ -60,25 +60,16 @@ export interface Cost {
 
 /** What one call costs. */
 export function costOf(repository: Repository, ...args: readonly string[]): Cost {
+  const folder = freshFolder("cost-");
+  const [script, told] = [join(folder, "measure.cjs"), join(folder, "memory")];
+  writeFileSync(script, `process.on("exit", () => require("node:fs").writeFileSync(${JSON.stringify(told)}, String(process.resourceUsage().maxRSS)));\n`);
   const started = performance.now();
-  const script = '"$@"; status=$?; exit $status';
-  const ended = spawnSync(process.execPath, ["-e", measuring, launcher, ...args], { cwd: repository.root, env: environment(), encoding: "utf8", maxBuffer: 1 << 30 });
-  void script;
-  const [memory = "0"] = /memory (\d+)\n$/.exec(ended.stderr)?.slice(1) ?? [];
+  const ended = repository.mjWith({ env: { NODE_OPTIONS: `--require ${script}` } }, ...args);
   return {
     status: ended.status,
     seconds: (performance.now() - started) / 1000,
-    memory: Math.round(Number(memory) / 1024),
+    memory: existsSync(told) ? Math.round(Number(readFileSync(told, "utf8")) / 1024) : 0,
     output: ended.stdout,
-    error: ended.stderr.replace(/memory \d+\n$/, ""),
+    error: ended.stderr,
   };
 }
-
-/** Runs the rest of its arguments and says the most memory that a child of it held. */
-const measuring = `
-const { spawnSync } = require("node:child_process");
-const { readFileSync } = require("node:fs");
-const ended = spawnSync(process.argv[1], process.argv.slice(2), { stdio: "inherit" });
-process.stderr.write("memory " + process.resourceUsage().maxRSS + "\\n");
-process.exitCode = ended.status ?? 1;
-`;

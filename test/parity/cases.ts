@@ -16,8 +16,8 @@
  * - Texts are UTF-8. A byte that is no UTF-8 is written as U+DC80 to U+DCFF: `\udcff` is the byte FF (tree.ts).
  * - `@ROOT@` in the call and in what is expected is the repository's root.
  * - A call is made at the root, or in `directory` below it.
- * - A case runs through the TypeScript reader and through the shell reader under eight pairs of shell and awk, other ones for
- *   the next case; with `everywhere` under all forty.
+ * - A case runs through the TypeScript reader and through the shell reader under five pairs of shell and awk, other ones for
+ *   the next case; with `everywhere` under all forty. Forty runs take a second: put many files into one repository.
  * - `asUser` runs it as a user who is not root, which files that may not be read need; it is skipped where nobody else can be.
  * - `sameAs: "toolkit"` in place of `stdout` holds the shell reader to whatever the TypeScript one prints: for outputs too
  *   long to write down. Its status and standard error are given all the same.

@@ -1,5 +1,5 @@
 /** Differential fuzzing: what both readers are given, where they part, and the smallest case of it. */
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { isUtf8 } from "node:buffer";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { unreadableWords, yamlWords } from "../../src/ground/tables.ts";
 import { isUnreadable, readRecord } from "../../src/knowledge/candidates.ts";
 import { randomFrom } from "../support/random.ts";
 import { document, mutant, record, repository } from "./generate.ts";
-import { presentPairs, readerSays, shellReader, toolkitSays } from "./readers.ts";
+import { presentPairs, readersSay, shellReader, toolkitSays } from "./readers.ts";
 import type { Pair, Said } from "./readers.ts";
 import { difference } from "./same.ts";
 import { textOf, writeTree } from "./tree.ts";
@@ -99,10 +99,8 @@ async function fuzzRepositories({ scratch, reader, pairs, seeds }: Batch): Promi
   const folder = freshIn(scratch);
   const trees = seeds.map((seed) => repository(randomFrom(seed)));
   for (const [index, tree] of trees.entries()) writeTree(join(folder, String(index)), tree);
-  const said = drive(
-    reader,
-    seeds.map((seed, index) => ({ directory: join(folder, String(index)), ...planOf(seed, pairs) })),
-  );
+  const calls = seeds.map((seed, index) => ({ directory: join(folder, String(index)), ...planOf(seed, pairs) }));
+  const said = await readersSay(calls, { reader });
   const findings: Finding[] = [];
   for (const [index, tree] of trees.entries()) {
     const seed = seeds[index] as number;
@@ -112,33 +110,6 @@ async function fuzzRepositories({ scratch, reader, pairs, seeds }: Batch): Promi
   }
   rmSync(folder, { recursive: true, force: true });
   return findings;
-}
-
-interface Driven {
-  readonly directory: string;
-  readonly pair: Pair;
-  readonly args: readonly string[];
-}
-
-/** Many calls of the shell reader by one shell, which saves their being started from here. */
-function drive(reader: string, calls: readonly Driven[]): Said[] {
-  const mark = "\x02mark";
-  const quoted = (text: string) => `'${text.replace(/'/g, "'\\''")}'`;
-  const script = calls.map(({ directory, pair, args }) => {
-    const command = [...pair.shell.split(" "), reader, ...args].map(quoted).join(" ");
-    return `cd ${quoted(directory)} && MAJORDOMUS_AWK=${quoted(pair.awk)} ${command}\nprintf '%s %s\\n' ${quoted(mark)} $?\nprintf '%s\\n' ${quoted(mark)} >&2\n`;
-  });
-  const env = { ...process.env };
-  delete env["NODE_EXTRA_CA_CERTS"];
-  const ended = spawnSync("dash", ["-c", `${script.join("")}exit 0`], { env, input: "", maxBuffer: 1 << 30 });
-  if (ended.status !== 0) throw new Error(`the driver failed: ${ended.error?.message ?? String(ended.status)}`);
-  const outputs = ended.stdout.toString("latin1").split(mark);
-  const errors = ended.stderr.toString("latin1").split(`${mark}\n`);
-  return calls.map((_, index) => ({
-    stdout: (outputs[index] ?? "").replace(/^ \d+\n/, ""),
-    status: Number(/^ (\d+)\n/.exec(outputs[index + 1] ?? "")?.[1]),
-    stderr: errors[index] ?? "",
-  }));
 }
 
 /** A record that can be read, and many mutants of it as files of one repository. */
@@ -167,9 +138,10 @@ async function fuzzMutants({ scratch, reader, pairs, seeds }: Batch, size: numbe
   writeTree(folder, tree);
   const pair = pairs[seed % pairs.length] as Pair;
   const findings: Finding[] = [];
-  for (const args of [["knowledge", "candidates"], ["knowledge", "candidates", "--json"]]) {
-    const [toolkit, shell] = await Promise.all([toolkitSays(folder, args), readerSays(pair, folder, args, { reader })]);
-    if (difference(toolkit, shell) === null) continue;
+  const forms = [["knowledge", "candidates"], ["knowledge", "candidates", "--json"]];
+  const said = await readersSay(forms.map((args) => ({ pair, directory: folder, args })), { reader });
+  for (const [index, args] of forms.entries()) {
+    if (difference(await toolkitSays(folder, args), said[index] as Said) === null) continue;
     findings.push(await shrunkTree({ kind: "mutants", seed, pair, args, scratch, reader }, tree));
     break;
   }
@@ -266,9 +238,10 @@ async function shrunkTree({ kind, seed, pair, args, scratch, reader }: Shrinking
     runs += 1;
     const folder = freshIn(scratch);
     writeTree(folder, candidate);
-    const [left, right] = await Promise.all([toolkitSays(folder, args), readerSays(pair, folder, args, { reader })]);
+    const left = await toolkitSays(folder, args);
+    const [right] = await readersSay([{ pair, directory: folder, args }], { reader });
     rmSync(folder, { recursive: true, force: true });
-    const found = difference(left, right);
+    const found = difference(left, right as Said);
     if (found !== null) toolkit = left;
     return found;
   };

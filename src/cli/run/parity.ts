@@ -4,8 +4,7 @@ import { showControlBytes, showIllFormed, textOfBytes } from "../../ground/bytes
 import { refuse } from "../../ground/errors.ts";
 import { pathExists } from "../../host/folder.ts";
 import { isInstalled, knownAwks, knownShells, runReader } from "../../host/readers.ts";
-import { answer } from "../answer.ts";
-import { isGiven, layoutFor } from "../call.ts";
+import { isGiven, rootFor } from "../call.ts";
 import type { Call, Outcome } from "../call.ts";
 
 const readerPath = "shell/majordomus";
@@ -34,7 +33,8 @@ export async function parity(call: Call): Promise<Outcome> {
   const script = `${call.home}/${readerPath}`;
   if (!pathExists(script)) throw refuse("missing", `cannot find the shell reader at '${readerPath}'`, "the toolkit's folder is not whole");
   const { shells, awks } = programsOf(call);
-  const { root } = layoutFor(call);
+  // Not the layout: that both refuse a manifest is an agreement as well.
+  const root = rootFor(call);
   const calls = forms.map((form) => ["knowledge", "candidates", ...form]);
   const toolkit: Said[] = [];
   for (const words of calls) toolkit.push(await toolkitSays(call, root, words));
@@ -51,9 +51,12 @@ export async function parity(call: Call): Promise<Outcome> {
     }
   }
   const different = pairs.filter((pair) => pair.difference !== null).length;
+  const compared = pairs.map(({ shell, awk, difference }) => {
+    return { sh: shell, awk, same: difference === null, ...(difference === null ? {} : { difference }) };
+  });
   return {
     text: `parity: ${pairs.length} pair(s), ${different} different\n`,
-    json: { schema: 1, pairs: pairs.map(({ shell, awk, difference }) => ({ sh: shell, awk, same: difference === null, ...(difference === null ? {} : { difference }) })) },
+    json: { schema: 1, pairs: compared },
     status: different === 0 ? 0 : 11,
   };
 }
@@ -76,7 +79,7 @@ function programsOf(call: Call): { readonly shells: readonly string[]; readonly 
 }
 
 async function toolkitSays(call: Call, root: string, words: readonly string[]): Promise<Said> {
-  const { status, output, complaints } = await answer({ home: call.home, workingDirectory: () => root, terminal: call.terminal }, [...words, "--repo", root]);
+  const { status, output, complaints } = await call.answer([...words, "--repo", root]);
   const stderr = complaints.map((line) => `majordomus: ${line}\n`).join("");
   return { status, stdout: output.toString("latin1"), stderr: shownBytes(stderr) };
 }

@@ -108,7 +108,8 @@ function programOf(call: Call): string | null {
   }
   for (const folder of (process.env["PATH"] ?? "").split(":")) {
     const place = absolute(call.workingDirectory, `${folder}/${name}`);
-    if (folder !== "" && name !== "" && isFile(realPath(place) ?? "")) return place;
+    const real = realPath(place);
+    if (folder !== "" && name !== "" && real !== null && isFile(real)) return place;
   }
   throw missing("no such program in PATH; a path has a slash");
 }

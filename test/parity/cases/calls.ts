@@ -5,7 +5,7 @@ import type { ParityCase } from "../cases.ts";
 import type { Thing } from "../tree.ts";
 
 const wrong = (call: readonly string[], said: string): ParityCase => ({
-  title: `call: ${JSON.stringify(call.join(" "))}`,
+  title: `call: ${JSON.stringify(call)}`,
   files: layer({ [`${candidates}/a.md`]: recordOf({}) }),
   call,
   stderr: `majordomus: ${said}\n`,
@@ -24,7 +24,7 @@ const wrongCalls = [
   wrong(["--x=y z", "--json"], `unknown option '--x': ${help}`),
   wrong(["frobnicate"], `unknown command 'frobnicate': ${help}`),
   wrong(["fro\u001b\nbnicate", "x"], `unknown command 'fro\\x1b\\x0abnicate': ${help}`),
-  wrong([""], `unknown command '': ${help}`),
+  wrong([""], `no command: ${help}`),
   wrong(["--", "knowledge", "candidates"], `no command: ${help}`),
   wrong(["knowledge"], "unknown command 'knowledge': run 'majordomus knowledge --help'"),
   wrong(["knowledge", "candidate"], "unknown command 'knowledge candidate': run 'majordomus knowledge --help'"),

@@ -11,6 +11,7 @@ const records = (list: readonly Readonly<Record<string, string>>[]) =>
 const derived = (...items: string[]) => `\n  derived_from:\n${items.map((item) => `    - ${item}\n`).join("")}`.slice(0, -1);
 
 const ids = ["10", "9", "1e1", "010", "0x9", "A", "a", "B", "b", "a-b", "ab", "a_b", "a.b", "é", "e\u0301", "～", "😀", "\ufb01", "Z", "_", "~x", "a b", "%s", "-1", "+1", ".5", "1", "01", "1.0", "inf", "nan"];
+const names = ids.filter((id) => !id.startsWith("."));
 const ordered = [...ids].sort((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
 
 const long = "x".repeat(20_480);
@@ -27,7 +28,7 @@ const shown: readonly (readonly [value: string, text: string])[] = [
   ["a\\tb", "a\\tb"],
   ['"\\x01\\x02\\x03\\x04\\x05\\x06\\x0b\\x0c\\x0e\\x0f\\x1f"', "\\x01\\x02\\x03\\x04\\x05\\x06\\x0b\\x0c\\x0e\\x0f\\x1f"],
   ["[x]", "-"],
-  ["&amp; \\& $1 `x`", "&amp; \\& $1 `x`"],
+  ["x &amp; \\& $1 `x`", "x &amp; \\& $1 `x`"],
   ["日本語 é 😀", "日本語 é 😀"],
   ['"\\U0001F600\\U0010FFFF"', "😀\u{10ffff}"],
   [`"${"\\n".repeat(1500)}"`, "\\x0a".repeat(1500)],
@@ -44,12 +45,13 @@ export const valueCases: readonly ParityCase[] = [
   },
   {
     title: "values: records of one id in the byte order of their paths",
-    files: layer(Object.fromEntries(ids.map((name) => [`${candidates}/${name}.md`, recordOf({ id: "same", title: `"${name}"` })]))),
+    files: layer(Object.fromEntries(names.map((name) => [`${candidates}/${name}.md`, recordOf({ id: "same", title: `"${name}"` })]))),
     call,
-    stdout: `${[...ids.map((name) => `${name}.md`)]
+    stdout: `${names
+      .map((name) => `${name}.md`)
       .sort((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)))
       .map((name) => queueLine({ id: "same", title: name.slice(0, -3) }))
-      .join("")}${awaiting(ids.length)}`,
+      .join("")}${awaiting(names.length)}`,
     everywhere: true,
   },
   {
@@ -104,7 +106,7 @@ export const valueCases: readonly ParityCase[] = [
       ["a", "b", "e", "f", "h", "i", "j", "k", "l", "m"].map((id) => queueLine({ id })).join("") +
       awaiting(10) +
       "about 10  route project  awaiting 2  rejected 1  episodes 2\n  awaiting  a\n  awaiting  b\n  rejected  c\n  episodes  s-3 s-2\n" +
-      "about 1e1  route -  awaiting 3  rejected 0  episodes 0\n  awaiting  k\n  awaiting  l\n  awaiting  m\n  episodes  -\n" +
+      "about 1e1  route -  awaiting 3  rejected 0  episodes 1\n  awaiting  k\n  awaiting  l\n  awaiting  m\n  episodes  s-5\n" +
       "about 9  route -  awaiting 0  rejected 1  episodes 0\n  rejected  d\n  episodes  -\n" +
       "about a\\x0ab  route \\x1b  awaiting 1  rejected 0  episodes 1\n  awaiting  j\n  episodes  \\x0a\n" +
       "about ～  route -  awaiting 1  rejected 0  episodes 1\n  awaiting  e\n  episodes  s-1\n" +

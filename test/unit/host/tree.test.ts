@@ -67,6 +67,14 @@ describe("stageFolder", () => {
     expect(stages()).toEqual([]);
   });
 
+  test("another writer's folder that came meanwhile stays whole, and no stage is left", () => {
+    write(older);
+    const staged = stageFolder(target, newer);
+    expect(() => staged.commit(() => stageFolder(target, newer).commit(() => undefined))).toThrow("directory not empty");
+    expect(seen(target)).toEqual(asNew);
+    expect(stages()).toEqual([]);
+  });
+
   test("the n-th call fails: the old folder or the new one is there, and no stage but one that could not be removed", () => {
     for (let n = 1; ; n += 1) {
       fs.rmSync(target, { recursive: true, force: true });

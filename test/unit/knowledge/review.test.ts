@@ -64,6 +64,7 @@ function world(record = template): World {
   const root = mkdtempSync(join(memory, "world-"));
   for (const folder of [candidates, curated, `${state}/sessions-open`]) mkdirSync(join(root, folder), { recursive: true });
   writeFileSync(join(root, ".ai/manifest.yaml"), "schema: ai-repository/v1\n");
+  for (const folder of [candidates, curated]) writeFileSync(join(root, folder, "README.md"), "# no record\n");
   writeFileSync(join(root, candidates, `${id}.md`), record, "latin1");
   writeFileSync(join(root, candidates, `${other}.md`), template.replaceAll(id, other));
   const place: Place = {
