@@ -12,7 +12,7 @@ const projectOf = (name: string) => ({
   test: {
     name,
     env: { MAJORDOMUS_TEST_RUNTIME: name },
-    include: ["test/e2e/**/*.test.ts", "test/scenarios/**/*.test.ts", "test/parity/**/*.test.ts"],
+    include: ["test/e2e/**/*.test.ts", "test/scenarios/**/*.test.ts", "test/parity/parity.test.ts"],
     exclude: ["test/tools/**", ...own],
   },
 });

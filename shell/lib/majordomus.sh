@@ -241,12 +241,22 @@ majordomus_is_hidden_() {
 majordomus_find_() {
   set -- "$@" .ai/manifest.yaml ! -name . -prune ! -name '.*' ! -name README.md \( -name '*.md' -o -name '*.yaml' \)
   if [ -n "$MAJORDOMUS_NUL" ]; then
-    # By the batch first: as a rule no file holds NUL, and one process for each would take long.
+    # As a rule no file holds NUL. Where one does, the sizes of all tell which: a process for each would take long, and is
+    # kept for a batch of which not every size is known, for a file may not be read.
     find "$@" -type f -exec sh -c '
+      awk=$1 program=$2
+      shift 2
       case $(cat "$@" 2>/dev/null | tr -dc "\000" | wc -c) in *[1-9]*) ;; *) exit ;; esac
+      {
+        printf "%s\n" "$@"
+        echo //
+        wc -c "$@"
+        echo //
+        cat "$@" | tr -c "\000" "[x*]" | tr "\000" "\n"
+      } 2>/dev/null | $awk -f "$program" && exit
       for file do
         case $(tr -dc "\000" <"$file" 2>/dev/null | wc -c) in *[1-9]*) printf "nul %s\n" "$file" ;; esac
-      done' sh {} +
+      done' sh "$majordomus_awk_words_" "$majordomus_awk_home_/main-nul.awk" {} +
   fi
   exec find "$@" \( -type f -print -o -type l -exec printf 'link %s\n' {} + \)
 }

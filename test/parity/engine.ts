@@ -65,7 +65,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
     for (let seed = options.seed; done < count && findings.length < enough; ) {
       // Many repositories are handed to one driver; the other kinds are batches as they are.
       const seeds = kind === "repositories" ? Math.min(200, count - done) : 1;
-      const batch = { scratch, reader, pairs, seeds: Array.from({ length: seeds }, (_, index) => seed + index) };
+      const batch = { scratch, reader, pairs, enough: enough - findings.length, seeds: Array.from({ length: seeds }, (_, index) => seed + index) };
       const size = Math.min(batchSizes[kind], count - done);
       if (kind === "repositories") findings.push(...(await fuzzRepositories(batch)));
       else if (kind === "mutants") findings.push(...(await fuzzMutants(batch, size)));
@@ -85,6 +85,8 @@ interface Batch {
   readonly reader: string;
   readonly pairs: readonly Pair[];
   readonly seeds: readonly number[];
+  /** How many findings are enough: to make one small takes long. */
+  readonly enough: number;
 }
 
 const candidatesPath = ".ai/repo/knowledge/candidates";
@@ -95,7 +97,7 @@ function planOf(seed: number, pairs: readonly Pair[]): { readonly pair: Pair; re
   return { pair: pairs[seed % pairs.length] as Pair, args: ["knowledge", "candidates", ...form] };
 }
 
-async function fuzzRepositories({ scratch, reader, pairs, seeds }: Batch): Promise<Finding[]> {
+async function fuzzRepositories({ scratch, reader, pairs, seeds, enough }: Batch): Promise<Finding[]> {
   const folder = freshIn(scratch);
   const trees = seeds.map((seed) => repository(randomFrom(seed)));
   for (const [index, tree] of trees.entries()) writeTree(join(folder, String(index)), tree);
@@ -103,6 +105,7 @@ async function fuzzRepositories({ scratch, reader, pairs, seeds }: Batch): Promi
   const said = await readersSay(calls, { reader });
   const findings: Finding[] = [];
   for (const [index, tree] of trees.entries()) {
+    if (findings.length === enough) break;
     const seed = seeds[index] as number;
     const { pair, args } = planOf(seed, pairs);
     const found = difference(await toolkitSays(join(folder, String(index)), args), said[index] as Said);

@@ -34,17 +34,36 @@ function expected(parityCase: ParityCase, root: string, toolkit: Said): Said {
   };
 }
 
-async function runCase(parityCase: ParityCase, pairs: readonly Pair[]): Promise<void> {
+interface Placed {
+  readonly root: string;
+  readonly directory: string;
+  readonly call: readonly string[];
+  readonly user: number | undefined;
+}
+
+/** Hands a case, laid out in a folder of its own, to `use`. */
+async function placed(parityCase: ParityCase, use: (place: Placed) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "parity-"));
   try {
     // The root is below the folder, for a case may put something beside it.
     const root = join(folder, "repository");
     mkdirSync(root);
     writeTree(root, treeOf(parityCase));
-    const user = parityCase.asUser && process.getuid?.() === 0 ? nobody : undefined;
     chmodSync(folder, 0o755);
-    const directory = join(root, parityCase.directory ?? "");
-    const call = parityCase.call.map((word) => word.replaceAll("@ROOT@", root));
+    await use({
+      root,
+      directory: join(root, parityCase.directory ?? ""),
+      call: parityCase.call.map((word) => word.replaceAll("@ROOT@", root)),
+      user: parityCase.asUser && process.getuid?.() === 0 ? nobody : undefined,
+    });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Both readers, the TypeScript one in this process. */
+function runCase(parityCase: ParityCase, pairs: readonly Pair[]): Promise<void> {
+  return placed(parityCase, async ({ root, directory, call, user }) => {
     const toolkit = parityCase.asUser ? await launcherSays(directory, call, user) : await toolkitSays(directory, call);
     const wanted = expected(parityCase, root, toolkit);
     expect({ reader: "TypeScript", ...toolkit }).toEqual({ reader: "TypeScript", ...wanted });
@@ -55,12 +74,22 @@ async function runCase(parityCase: ParityCase, pairs: readonly Pair[]): Promise<
     });
     if (knownDifferences.includes(parityCase.title)) expect(differing).not.toEqual([]);
     else expect(differing).toEqual([]);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
-describe("parity", () => {
+/** The TypeScript reader as it is installed. */
+function runLauncher(parityCase: ParityCase): Promise<void> {
+  return placed(parityCase, async ({ root, directory, call, user }) => {
+    const said = await launcherSays(directory, call, user);
+    const toolkit = parityCase.sameAs === undefined ? said : await toolkitSays(directory, call);
+    expect(said).toEqual(expected(parityCase, root, toolkit));
+  });
+}
+
+/** Set where the matrix of vitest.config.ts runs the launcher under another runtime: it is all that is new there. */
+const runtime = process.env["MAJORDOMUS_TEST_RUNTIME"];
+
+if (runtime === undefined) describe("parity", () => {
   const missing = missingPrograms();
   const demanded = process.env["MAJORDOMUS_NOTHING_SKIPPED"] !== undefined;
   if (missing.length > 0 && !demanded) test.skip(`without ${missing.join(", ")}: not installed`, () => undefined);
@@ -87,15 +116,10 @@ describe("parity", () => {
   for (const [index, parityCase] of cases.entries()) {
     test(parityCase.title, () => runCase(parityCase, parityCase.everywhere === true ? presentPairs() : somePairs(index)), 60_000);
   }
+});
 
-  // What runs in this process is the launcher's own code; that the launcher prints it is tried on a few calls.
-  for (const [index, parityCase] of [...goldenCases, ...callCases.slice(0, 4)].entries()) {
-    test(`the launcher: ${parityCase.title} (${index})`, async () => {
-      const folder = mkdtempSync(join(tmpdir(), "parity-"));
-      writeTree(folder, treeOf(parityCase));
-      const said = await launcherSays(folder, parityCase.call);
-      expect(said).toEqual(expected(parityCase, folder, said));
-      rmSync(folder, { recursive: true, force: true });
-    });
-  }
+// What runs in this process is the launcher's own code; that the launcher prints it is tried on a few calls.
+describe(`the launcher, ${runtime ?? "node"}`, () => {
+  const through = runtime === undefined ? [...goldenCases, ...callCases.slice(0, 4)] : cases.filter(({ rawNames }) => runtime !== "deno" || !rawNames);
+  for (const [index, parityCase] of through.entries()) test(`${parityCase.title} (${index})`, () => runLauncher(parityCase));
 });

@@ -127,6 +127,31 @@ const unreadableNames: ParityCase = {
   everywhere: true,
 };
 
+/** Files with NUL among others that hold none, under names that might pass for what `wc` prints. */
+const nulls: readonly (readonly [name: string, content: string])[] = [
+  ["\n 12 total\n.md", "\u0000"],
+  ["12 a.md", ""],
+  ["a\n3 b.md", "\u0000\u0000"],
+  ["b.md", "\n\n"],
+  ["c.md", "\u0000\n"],
+  ["d.md", ""],
+  ["e.md", `x\n${"y".repeat(9000)}\u0000${"é\n".repeat(9000)}\u0000`],
+  ["f\n 9 total.md", "xx\u0000xx"],
+  ["g.md", "x"],
+];
+
+const nullNames: ParityCase = {
+  title: "names of files with NUL",
+  files: layer(Object.fromEntries(nulls.map(([name, content]) => [`${candidates}/${name}`, content]))),
+  call,
+  stdout: `${awaiting(0)}${nulls
+    .map(([name, content]) => `unreadable ${candidates}/${shown(name)}: ${unreadableWords[content.includes("\u0000") ? "nul" : "no-front-matter"]}\n`)
+    .join("")}`,
+  stderr: unreadable(nulls.length),
+  status: 10,
+  everywhere: true,
+};
+
 /** Names that are no UTF-8, by their raw bytes, and how they are shown. */
 const illFormed: readonly (readonly [name: string, shown: string])[] = [
   ["A\udcff.md", "A\\xff.md"],
@@ -157,6 +182,7 @@ const illFormedCase = (form: readonly string[]): ParityCase => {
         : `${JSON.stringify({ schema: 1, candidates: [], groups: [], unreadable: illFormed.map(([, name]) => ({ path: `${candidates}/${jsonName(name)}`, reason })) })}\n`,
     stderr: unreadable(illFormed.length),
     status: 10,
+    rawNames: true,
     everywhere: true,
   };
 };
@@ -189,6 +215,7 @@ export const fileCases: readonly ParityCase[] = [
   nameCase([]),
   nameCase(["--json"]),
   unreadableNames,
+  nullNames,
   illFormedCase([]),
   illFormedCase(["--json"]),
   {
