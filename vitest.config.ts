@@ -7,6 +7,8 @@ import { defineConfig } from "vitest/config";
 const runtimes = process.env["MAJORDOMUS_TEST_MATRIX"] === undefined ? [] : ["node22", "node24", "node26", "deno", "bun"];
 const own = ["launcher", "vendor", "library", "completion", "pack", "runtimes"].map((name) => `test/e2e/${name}.test.ts`);
 
+const whole = ["test/**/*.test.ts"];
+
 const projectOf = (name: string) => ({
   extends: true as const,
   test: {
@@ -19,8 +21,8 @@ const projectOf = (name: string) => ({
 
 export default defineConfig({
   test: {
-    ...(runtimes.length === 0 ? {} : { projects: [{ extends: true, test: { name: "node" } }, ...runtimes.map(projectOf)] }),
-    include: ["test/**/*.test.ts"],
+    // A list here is joined to a project's own: so neither `include` stands for both.
+    ...(runtimes.length === 0 ? { include: whole } : { projects: [{ extends: true, test: { name: "node", include: whole } }, ...runtimes.map(projectOf)] }),
     exclude: ["test/tools/**"],
     globalSetup: ["test/build.ts"],
     setupFiles: ["test/world.ts"],

@@ -3,6 +3,7 @@ import { showControls } from "../ground/bytes.ts";
 import { Refusal } from "../ground/errors.ts";
 import { version } from "../ground/version.ts";
 import { parseArguments } from "./args.ts";
+import type { ParsedCall, ParsedRequest } from "./args.ts";
 import type { Answer, Outcome, Terminal } from "./call.ts";
 
 /** Where a call is made. */
@@ -15,10 +16,12 @@ export interface Surroundings {
 }
 
 /** Answers one call. Refusals and faults are answers too; a reader of the terminal that has gone is thrown. */
-export async function answer({ home, workingDirectory, terminal }: Surroundings, args: readonly string[]): Promise<Answer> {
+export async function answer(surroundings: Surroundings, args: readonly string[]): Promise<Answer> {
   try {
-    const outcome = await outcomeOf({ home, workingDirectory, terminal }, args);
-    return { status: outcome.status ?? 0, output: resultOf(outcome, isJson(args)), complaints: outcome.notes ?? [] };
+    const parsed = parseArguments(args);
+    const outcome = await outcomeOf(surroundings, parsed);
+    const isJson = "values" in parsed && parsed.values.has("json");
+    return { status: outcome.status ?? 0, output: resultOf(outcome, isJson), complaints: outcome.notes ?? [] };
   } catch (error) {
     if (isBrokenPipe(error)) throw error;
     return { ...refusalOf(error), output: Buffer.alloc(0) };
@@ -34,8 +37,7 @@ export function refusalOf(error: unknown): Pick<Answer, "status" | "complaints">
   return { status: 13, complaints: [`${isDenied ? "a permission is denied" : "internal fault"}: ${words}`] };
 }
 
-async function outcomeOf(surroundings: Surroundings, args: readonly string[]): Promise<Outcome> {
-  const parsed = parseArguments(args);
+async function outcomeOf(surroundings: Surroundings, parsed: ParsedCall | ParsedRequest): Promise<Outcome> {
   if ("request" in parsed) {
     if (parsed.request === "version") return { text: `majordomus ${version}\n` };
     return { text: (await import("./help.ts")).helpText(parsed.words) };
@@ -51,11 +53,6 @@ async function outcomeOf(surroundings: Surroundings, args: readonly string[]): P
     terminal: surroundings.terminal,
     answer: (others) => answer(surroundings, others),
   });
-}
-
-function isJson(args: readonly string[]): boolean {
-  const end = args.indexOf("--");
-  return (end === -1 ? args : args.slice(0, end)).includes("--json");
 }
 
 function resultOf(outcome: Outcome, json: boolean): Buffer {

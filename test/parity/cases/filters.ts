@@ -57,6 +57,8 @@ const whole = "a whole number from 1 to 999999999";
 const episodeForm = "an episode's id is s-YYYYMMDDHHMMSS-xxxx";
 
 export const filterCases: readonly ParityCase[] = [
+  // What looks like an option is a value where one is due: this prints text.
+  filtered(["--about", "--json"], awaiting(0)),
   filtered(
     ["--about", "lib/a.sh"],
     line("a") + line("b") + awaiting(2) + group("lib/a.sh", "project", "awaiting 2  rejected 1  episodes 2", ["awaiting  a", "awaiting  b", "rejected  c"], both),
