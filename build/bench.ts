@@ -3,7 +3,7 @@
  * holds when the machine's speed drifts; the times are there to see whether it did. `npm run bench -- WORD` runs the rows whose name has WORD.
  */
 import { spawnSync } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
+import { closeSync, cpSync, existsSync, mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -228,6 +228,29 @@ function* startRows(directory: string): Generator<Row> {
   }
 }
 
+/** A provider's start and end of a session in which 20 observations were made, over a ledger of 5,000 lines of others. */
+function* eventRows(): Generator<Row> {
+  const event = (name: string): Argv => ["sh", "-c", `exec "$1" capture session --provider generic --event ${name} <payload.json`, "sh", program];
+  const idle = repositoryOf("idle", 20);
+  writeFileSync(join(idle, "payload.json"), '{"session_id":"one"}');
+  fillLedger(idle, 5000, "s-20261009100000-1a2b", 20);
+  const open = join(scratch, "open");
+  cpSync(idle, open, { recursive: true });
+  timeOf(event("start"), open);
+  for (let index = 0; index < 20; index += 1) {
+    const observe = ["knowledge", "observe", "--kind", "defect", "--subject", `lib/a${index}.sh`, `number ${index}`];
+    timeOf([program, ...observe], open, { MAJORDOMUS_PROVIDER_SESSION: "one" });
+  }
+  for (const [name, from] of [["start", idle], ["end", open]] as const) {
+    const directory = join(scratch, `at-${name}`);
+    const before = (): void => {
+      rmSync(directory, { recursive: true, force: true });
+      cpSync(from, directory, { recursive: true });
+    };
+    yield { name: `provider event ${name}, 5,000 lines / node -e 0`, command: event(name), against: bare, directory, runs: 20, limit: 5, before };
+  }
+}
+
 function* rows(): Generator<Row> {
   const few = repositoryOf("few", 20);
   const start = { against: bare, directory: few, runs: 30 };
@@ -243,12 +266,17 @@ function* rows(): Generator<Row> {
   yield { ...start, name: "shell reader, 20 records, mawk / mawk 'BEGIN{}'", command: shell("mawk"), against: ["mawk", "BEGIN{}"], limit: 10 };
   yield { ...start, name: "shell reader, 20 records, gawk / gawk 'BEGIN{}'", command: shell("gawk"), against: ["gawk", "BEGIN{}"], limit: 18 };
 
+  yield* eventRows();
+
   const many = repositoryOf("many", 10_000);
   const read = { directory: many, runs: 7 };
   const count = (awk: string): Argv => ["sh", "-c", `exec ${awk} 'END { print NR }' .ai/repo/knowledge/candidates/*.md`];
   yield { ...read, name: "knowledge candidates, 10,000 records / reading each", command: [program, "knowledge", "candidates"], against: ["node", "-e", readEach], limit: 3.5 };
   yield { ...read, name: "shell reader, 10,000 records, mawk / counting lines", command: shell("mawk"), against: count("mawk"), limit: 8 };
   yield { ...read, name: "shell reader, 10,000 records, gawk / counting lines", command: shell("gawk"), against: count("gawk"), limit: 12 };
+  // Their episodes are known to nobody, which is a finding: 11.
+  const check: Argv = ["sh", "-c", `"$1" knowledge check >/dev/null 2>&1; [ $? -eq 11 ]`, "sh", program];
+  yield { ...read, name: "knowledge check / candidates, 10,000 records", command: check, against: [program, "knowledge", "candidates"], limit: 3 };
   const ten = repositoryOf("ten-times-as-many", 100_000);
   yield { name: "knowledge candidates, 100,000 records / reading each", command: [program, "knowledge", "candidates"], against: ["node", "-e", readEach], directory: ten, runs: 3, limit: 3.5 };
   rmSync(ten, { recursive: true });

@@ -1,9 +1,6 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { answerHere, candidatesPath, curatedPath, installed, launcher, ledgerPath, run, snapshot, statePath, withEpisode } from "../support/repository.ts";
 import type { Repository } from "../support/repository.ts";
-
-// Many processes: a machine that is busy with other work needs longer.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 type Open = Repository & { readonly episode: string };
 

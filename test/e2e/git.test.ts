@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import {
   answerHere,
   bareRepository,
@@ -17,9 +17,6 @@ import {
   withEpisode,
 } from "../support/repository.ts";
 import type { Repository } from "../support/repository.ts";
-
-// Many processes: a machine that is busy with other work needs longer.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const observation = (subject: string, statement: string, ...more: readonly string[]) => ["knowledge", "observe", "--kind", "defect", "--subject", subject, ...more, "--", statement];
 

@@ -1,12 +1,9 @@
 import { cpSync, existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { home } from "../../build/bundle.mjs";
 import { candidatesPath, freshFolder, launcher, ledgerPath, repositoryAt, run } from "../support/repository.ts";
 import type { Repository } from "../support/repository.ts";
-
-// Many processes: a machine that is busy with other work needs longer.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const golden = join(home, "test/golden");
 

@@ -1,10 +1,7 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { candidatesPath, installed, ledgerPath, openPath, run, runLater, launcher, sessionsPath, statePath, withEpisode } from "../support/repository.ts";
 import type { Repository } from "../support/repository.ts";
 import { randomFrom, seed } from "../support/random.ts";
-
-// Many processes: a machine that is busy with other work needs longer.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const observe = (statement: string) => ["knowledge", "observe", "--kind", "defect", "--subject", "lib/a.sh", statement];
 

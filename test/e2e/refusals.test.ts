@@ -1,11 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
-import { beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { answerHere, freshFolder, installed, ledgerPath, repositoryAt, run, launcher, snapshot, statePath, withEpisode } from "../support/repository.ts";
 import type { Repository, Run, RunOptions } from "../support/repository.ts";
-
-// Many processes: a machine that is busy with other work needs longer.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 /** A refusal: its exit status, one line on standard error and nothing on standard output. */
 function expectRefused(ended: Run, status: number, message: RegExp): void {

@@ -1,9 +1,6 @@
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { candidatesPath, installed, ledgerPath, openPath, openedIn, sessionsPath, statePath, withEpisode } from "../support/repository.ts";
 import type { Repository } from "../support/repository.ts";
-
-// Many processes: a machine that is busy with other work needs longer.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const observe = (repository: Repository, now: string, kind: string, subject: string, statement: string, ...more: readonly string[]) =>
   repository.mjWith({ env: { MAJORDOMUS_NOW: now } }, "knowledge", "observe", "--kind", kind, `--subject=${subject}`, ...more, statement);

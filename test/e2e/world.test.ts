@@ -1,14 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { home } from "../../build/bundle.mjs";
 import { localVariables } from "../../src/host/git.ts";
 import { canMount, candidatesPath, freshFolder, installed, launcher, run, snapshot, withEpisode } from "../support/repository.ts";
 import type { Repository } from "../support/repository.ts";
-
-// Many processes: a machine that is busy with other work needs longer.
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const mounts = canMount();
 const needsMount = test.skipIf(!mounts && process.env["MAJORDOMUS_NOTHING_SKIPPED"] === undefined);
