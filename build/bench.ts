@@ -274,9 +274,7 @@ function* rows(): Generator<Row> {
   yield { ...read, name: "knowledge candidates, 10,000 records / reading each", command: [program, "knowledge", "candidates"], against: ["node", "-e", readEach], limit: 3.5 };
   yield { ...read, name: "shell reader, 10,000 records, mawk / counting lines", command: shell("mawk"), against: count("mawk"), limit: 8 };
   yield { ...read, name: "shell reader, 10,000 records, gawk / counting lines", command: shell("gawk"), against: count("gawk"), limit: 12 };
-  // Their episodes are known to nobody, which is a finding: 11.
-  const check: Argv = ["sh", "-c", `"$1" knowledge check >/dev/null 2>&1; [ $? -eq 11 ]`, "sh", program];
-  yield { ...read, name: "knowledge check / candidates, 10,000 records", command: check, against: [program, "knowledge", "candidates"], limit: 3 };
+  yield { ...read, name: "knowledge check / candidates, 10,000 records", command: [program, "knowledge", "check"], against: [program, "knowledge", "candidates"], limit: 3 };
   const ten = repositoryOf("ten-times-as-many", 100_000);
   yield { name: "knowledge candidates, 100,000 records / reading each", command: [program, "knowledge", "candidates"], against: ["node", "-e", readEach], directory: ten, runs: 3, limit: 3.5 };
   rmSync(ten, { recursive: true });
