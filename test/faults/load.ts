@@ -15,6 +15,8 @@ export interface Load {
 
 export interface Loaded {
   readonly acknowledged: number;
+  /** What was said of each observation that was not acknowledged. */
+  readonly refused: readonly string[];
   /** Acknowledged statements that the ledger has not exactly once. */
   readonly wrong: readonly string[];
   /** Lines that are no whole JSON object. */
@@ -65,6 +67,7 @@ export async function load({ processes, observations }: Load): Promise<Loaded> {
       ]) {
         const result = await repository.mjLater({ env }, ...words);
         ended.push([words.slice(0, 2).join(" "), result.status, result.stderr]);
+        if (result.status !== 0) break; // what follows would be another episode's
       }
     }
   });
@@ -96,6 +99,7 @@ export async function load({ processes, observations }: Load): Promise<Loaded> {
   const titles = new Set(records.split("\n").map((line) => line.slice(8, -1)));
   return {
     acknowledged: acknowledged.length,
+    refused: reports.flatMap((report) => report.stderr.split("\n").slice(0, -1)),
     wrong: acknowledged.filter((statement) => counts.get(statement) !== 1),
     torn,
     underived: acknowledged.filter((statement) => !titles.has(statement)),
