@@ -21,7 +21,7 @@ const projectOf = (name: string) => ({
 
 export default defineConfig({
   test: {
-    // A list here is joined to a project's own: so neither `include` stands for both.
+    // A list here is joined to a project's own, so `include` stands once only.
     ...(runtimes.length === 0 ? { include: whole } : { projects: [{ extends: true, test: { name: "node", include: whole } }, ...runtimes.map(projectOf)] }),
     exclude: ["test/tools/**"],
     globalSetup: ["test/build.ts"],
