@@ -1,13 +1,13 @@
 // Builds dist/: what Node runs, and the library with its types. Run by `npm ci` (the "prepare" script) and before the tests.
 //
-// Node runs two CommonJS files. The first holds what every call needs and the whole of `knowledge candidates`; the
-// second, all other commands, and is read when one of them is called: a start pays for each byte that it reads, and for
-// each file more than for a byte. In both a module that only an `await import()` reaches is evaluated, with the
-// built-ins that it requires, when it is asked for.
+// Node runs three CommonJS files. The first holds what every call needs and the whole of `knowledge candidates`; the
+// second, the acts that leave one line; the third, all other commands. Each is read when a command of it is called: a
+// start pays for each byte that it reads, and for each file. In all of them a module that only an `await import()`
+// reaches is evaluated, with the built-ins that it requires, when it is asked for.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const home = fileURLToPath(new URL("../", import.meta.url));
@@ -17,8 +17,13 @@ export const bundlePath = "dist/node/majordomus.cjs";
 const morePath = "dist/node/more.cjs";
 const libraryFolder = "dist/lib";
 
-/** The command that the first file holds. */
-const quickCommand = "src/cli/run/candidates.ts";
+const entry = "src/cli/entry.ts";
+
+/** The files but the last, with the commands whose start they make short. */
+const parts = /** @type {const} */ ([
+  [bundlePath, ["src/cli/run/candidates.ts"]],
+  ["dist/node/act.cjs", ["src/cli/run/decision.ts", "src/cli/run/observe.ts", "src/cli/run/question.ts"]],
+]);
 
 // The syntax is lowered to node 12's, so that an old node gets as far as this line instead of a syntax error.
 const banner = `"use strict";
@@ -43,7 +48,7 @@ export async function built(root = home) {
 }
 
 /**
- * The two files of the program. They share modules, never copies of one: the first gives its own to the second.
+ * The files of the program. They share modules, never copies of one: each gives its own to those after it.
  * @param {Esbuild} esbuild
  * @param {string} root
  * @returns {Promise<Map<string, string>>}
@@ -66,47 +71,40 @@ async function program(esbuild, root) {
     legalComments: "none",
     tsconfigRaw: {},
   };
-  /** @type {Set<string>} modules that other commands are made of, as the first file asks for them */
-  const lazy = new Set();
   /** @param {import("esbuild").OnResolveArgs} args */
   const pathOf = (args) => join(args.resolveDir, args.path).slice(root.replace(/\/?$/, "/").length);
-  /** @param {import("esbuild").OnResolveArgs} args */
-  const isLazy = (args) => args.kind === "dynamic-import" && pathOf(args) !== quickCommand;
-
-  const quick = await esbuild.build({
-    ...options,
-    entryPoints: ["src/cli/entry.ts"],
-    metafile: true,
-    plugins: [redirecting("survey", (args) => (isLazy(args) ? "// another file" : null))],
-  });
-  const shared = Object.keys(quick.metafile.inputs).filter((path) => path.startsWith("src/") && path !== "src/cli/entry.ts");
-
-  const first = await esbuild.build({
-    ...options,
-    stdin: { contents: `import "./src/cli/entry.ts";\n${givenBy(shared)}`, resolveDir: root, loader: "js" },
-    outfile: bundlePath,
-    banner: { js: banner },
-    plugins: [
-      redirecting("more", (args) => {
-        if (!isLazy(args)) return null;
-        lazy.add(pathOf(args));
-        return `module.exports = require("./more.cjs").give(${JSON.stringify(pathOf(args))});`;
-      }),
-    ],
-  });
-  const second = await esbuild.build({
-    ...options,
-    stdin: { contents: givenBy(inOrder(lazy)), resolveDir: root, loader: "js" },
-    outfile: morePath,
-    plugins: [
-      redirecting("shared", (args) => {
-        const path = pathOf(args);
-        return shared.includes(path) ? `module.exports = require("./majordomus.cjs").give(${JSON.stringify(path)});` : null;
-      }),
-    ],
-  });
-  const text = (/** @type {import("esbuild").BuildResult} */ result) => result.outputFiles?.[0]?.text ?? "";
-  return new Map([[bundlePath, text(first)], [morePath, text(second)]]);
+  /** @type {Map<string, string>} the file that a module lies in */
+  const fileOf = new Map(parts.flatMap(([file, commands]) => commands.map((path) => [path, file])));
+  /** @type {Set<string>} what runs the other commands: it lies in the last file */
+  const others = new Set();
+  /** @type {Map<string, string>} */
+  const files = new Map();
+  for (const [file, commands] of [...parts, /** @type {const} */ ([morePath, []])]) {
+    const elsewhere = redirecting((args) => {
+      const path = pathOf(args);
+      const isOther = args.kind === "dynamic-import" && !fileOf.has(path);
+      if (isOther) others.add(path);
+      const place = fileOf.get(path) ?? (isOther ? morePath : file);
+      return place === file ? null : `module.exports = require("./${basename(place)}").give(${JSON.stringify(path)});`;
+    });
+    const give = async (/** @type {Iterable<string>} */ modules) => {
+      const start = file === bundlePath ? `import "./${entry}";\n` : "";
+      return esbuild.build({
+        ...options,
+        stdin: { contents: start + givenBy(inOrder(modules)), resolveDir: root, loader: "js" },
+        outfile: file,
+        metafile: true,
+        plugins: [elsewhere],
+        ...(file === bundlePath ? { banner: { js: banner } } : {}),
+      });
+    };
+    // Built once to learn which modules it takes in, and once more to give them all.
+    const learnt = await give(file === morePath ? others : commands);
+    const own = Object.keys(learnt.metafile?.inputs ?? {}).filter((path) => path.startsWith("src/") && path !== entry);
+    for (const path of own) fileOf.set(path, file);
+    files.set(file, (await give(own)).outputFiles?.[0]?.text ?? "");
+  }
+  return files;
 }
 
 /**
@@ -120,11 +118,11 @@ function givenBy(paths) {
 
 /**
  * A plugin that puts a text in the place of a module.
- * @param {string} namespace
  * @param {(args: import("esbuild").OnResolveArgs) => string | null} textOf the text, or null for a module that stays
  * @returns {import("esbuild").Plugin}
  */
-function redirecting(namespace, textOf) {
+function redirecting(textOf) {
+  const namespace = "elsewhere";
   return {
     name: namespace,
     setup(build) {
