@@ -12,7 +12,7 @@ function bytes_load(   code) {
 
 # Says that a file holds NUL, to an awk that cannot see it.
 function bytes_holds_nul(path) {
-	BYTES_WITH_NUL[path] = 1
+	BYTES_WITH_NUL[BYTES_ROOT path] = 1
 }
 
 # Reads a file: its bytes are in BYTES_TEXT, and BYTES_PLAIN says that nothing but tab, line feed and printable ASCII is
@@ -20,7 +20,10 @@ function bytes_holds_nul(path) {
 #
 # One getline takes it all: \001, which hardly any file holds, ends the record. Where it is the file's last byte this cannot
 # be seen, and behind a last line feed it does no harm to front matter. `exact`: not there either.
+#
+# Paths are below BYTES_ROOT, which ends in a slash; it is empty for the working directory.
 function bytes_read(path, exact,   status, rest, separator) {
+	path = BYTES_ROOT path
 	separator = RS
 	RS = "\001"
 	BYTES_TEXT = ""

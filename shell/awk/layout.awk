@@ -1,9 +1,14 @@
 # What the manifest says about the places of a layer (docs/contract.md, section 1): src/host/layout.ts.
 
-# Ends with one line on standard error. Through cat: not every awk has /dev/stderr of its own, and the system's cannot
-# always be opened.
+# Says one line on standard error and returns the status, for layout_end. Through cat: not every awk has /dev/stderr of its
+# own, and the system's cannot always be opened.
 function layout_refuse(status, message) {
 	print "majordomus: " bytes_show(message) | "cat 1>&2"
+	return status
+}
+
+# Ends, once what was said is out.
+function layout_end(status) {
 	close("cat 1>&2")
 	exit status
 }

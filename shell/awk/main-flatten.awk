@@ -47,5 +47,5 @@ END {
 }
 
 function refuse(reason) {
-	layout_refuse(10, ENVIRON["MAJORDOMUS_FILE"] ": " reason)
+	layout_end(layout_refuse(10, ENVIRON["MAJORDOMUS_FILE"] ": " reason))
 }

@@ -7,7 +7,7 @@ BEGIN {
 	yaml_load()
 	if (ENVIRON["MAJORDOMUS_NUL"] != "") bytes_holds_nul(".ai/manifest.yaml")
 	refusal = layout_read()
-	if (refusal != "") layout_refuse(10, refusal)
+	if (refusal != "") layout_end(layout_refuse(10, refusal))
 	print LAYOUT["knowledge"]
 	print LAYOUT["sessions"]
 	print TABLE["layout", "outside"]

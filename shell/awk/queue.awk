@@ -132,10 +132,10 @@ function queue_learn_from_ledger(path,   source, line, from_command, separator) 
 	if (!QUEUE_UNKNOWN || path == "") return
 	separator = RS
 	RS = "\n"
-	source = path
+	source = BYTES_ROOT path
 	if (!BYTES_KEEPS_NUL) {
 		# \001 is as wrong in JSON as NUL, and these awks can see it.
-		source = "tr '\\000' '\\001' <'" path "'"
+		source = "tr '\\000' '\\001' <'" source "'"
 		from_command = 1
 	}
 	while (QUEUE_UNKNOWN && (from_command ? (source | getline line) : (getline line < source)) > 0) {

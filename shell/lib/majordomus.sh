@@ -89,6 +89,7 @@ majordomus_awk_() {
     set -- -f "$majordomus_libraries_/tables.awk" -f "$majordomus_libraries_/bytes.awk" \
       -f "$majordomus_libraries_/yaml.awk" -f "$majordomus_libraries_/json.awk" \
       -f "$majordomus_libraries_/layout.awk" -f "$majordomus_libraries_/queue.awk" \
+      -f "$majordomus_libraries_/candidates.awk" \
       -f "$majordomus_libraries_/main-$1.awk"
     ;;
   esac

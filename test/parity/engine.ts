@@ -1,14 +1,17 @@
 /** Differential fuzzing: what both readers are given, where they part, and the smallest case of it. */
-import { execFileSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { isUtf8 } from "node:buffer";
-import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { frontMatterOf } from "../../src/format/front-matter.ts";
 import { flattened, readYaml, readYamlFile } from "../../src/format/yaml-read.ts";
 import type { YamlLeaves, YamlResult } from "../../src/format/yaml-read.ts";
+import { bytesOfText } from "../../src/ground/bytes.ts";
 import type { ByteString } from "../../src/ground/bytes.ts";
 import { unreadableWords, yamlWords } from "../../src/ground/tables.ts";
+import { defaultLayout, layoutOf, ledgerPath, openEpisodesPath } from "../../src/host/layout.ts";
+import type { Layout } from "../../src/host/layout.ts";
 import { isUnreadable, readRecord } from "../../src/knowledge/candidates.ts";
 import { randomFrom } from "../support/random.ts";
 import { document, mutant, record, repository } from "./generate.ts";
@@ -18,11 +21,11 @@ import { difference } from "./same.ts";
 import { textOf, writeTree } from "./tree.ts";
 import type { Thing, Tree } from "./tree.ts";
 
-export const kinds = ["repositories", "mutants", "documents"] as const;
+export const kinds = ["repositories", "listings", "mutants", "documents"] as const;
 export type Kind = (typeof kinds)[number];
 
 /** How many of a kind one seed stands for. */
-export const batchSizes: Readonly<Record<Kind, number>> = { repositories: 1, mutants: 2000, documents: 5000 };
+export const batchSizes: Readonly<Record<Kind, number>> = { repositories: 1, listings: 1000, mutants: 2000, documents: 5000 };
 
 /** What both readers were given, and the smallest that they still differ about. */
 export interface Finding {
@@ -68,6 +71,7 @@ export async function fuzz(options: FuzzOptions): Promise<FuzzResult> {
       const batch = { scratch, reader, pairs, enough: enough - findings.length, seeds: Array.from({ length: seeds }, (_, index) => seed + index) };
       const size = Math.min(batchSizes[kind], count - done);
       if (kind === "repositories") findings.push(...(await fuzzRepositories(batch)));
+      else if (kind === "listings") findings.push(...(await fuzzListings(batch, size)));
       else if (kind === "mutants") findings.push(...(await fuzzMutants(batch, size)));
       else findings.push(...fuzzDocuments(batch, size));
       seed += seeds;
@@ -113,6 +117,79 @@ async function fuzzRepositories({ scratch, reader, pairs, seeds, enough }: Batch
   }
   rmSync(folder, { recursive: true, force: true });
   return findings;
+}
+
+/**
+ * Repositories by thousands: what find would say of each is handed to one awk, which reads them all. It proves nothing of the
+ * shell's own part, which the repositories do.
+ */
+async function fuzzListings({ scratch, reader, pairs, seeds, enough }: Batch, size: number): Promise<Finding[]> {
+  const [first = 0] = seeds;
+  const folder = freshIn(scratch);
+  const { awk } = pairs[first % pairs.length] as Pair;
+  const pair = pairs.find((one) => one.awk === awk) as Pair;
+  const trees = Array.from({ length: size }, (_, index) => repository(randomFrom(first * size + index)));
+  for (const [index, tree] of trees.entries()) writeTree(join(folder, String(index)), tree);
+  const formOf = (index: number) => (index % 2 === 0 ? [] : ["--json"]);
+  const asked = trees.map((tree, index) => listedBy(`${folder}/${index}`, formOf(index), tree));
+  const said = listingsByAwk(awk, reader, scratch, asked);
+  const findings: Finding[] = [];
+  for (const [index, tree] of trees.entries()) {
+    if (findings.length === enough) break;
+    const args = ["knowledge", "candidates", ...formOf(index)];
+    const directory = join(folder, String(index));
+    const found = difference(await toolkitSays(directory, args), said[index] as Said);
+    if (found !== null) findings.push(await shrunkTree({ kind: "listings", seed: first, pair, args, scratch, reader }, tree));
+  }
+  rmSync(folder, { recursive: true, force: true });
+  return findings;
+}
+
+/** One repository as listings-many.awk takes it. */
+function listedBy(root: string, form: readonly string[], tree: Tree): ByteString {
+  const manifest = tree.get(".ai/manifest.yaml");
+  const layout = layoutIn(root);
+  const [candidates, knowledge, sessions] = [layout.candidates, layout.knowledge, layout.sessions].map(bytesOfText) as [string, string, string];
+  const listed = [...tree].map(([path, thing]) => {
+    const at = path.lastIndexOf("/");
+    const name = path.slice(at + 1);
+    const start = { [candidates]: "", [sessions]: "./", [openEpisodesPath]: "././" }[path.slice(0, at)];
+    if (start === undefined || !/\.(?:md|yaml)$/.test(name) || name.startsWith(".") || name === "README.md") return "";
+    const spelled = `${start}${path.slice(0, at)}/./${name}\n`;
+    if (typeof thing === "string") return `${thing.includes("\0") ? `nul ${spelled}` : ""}${spelled}`;
+    return "link" in thing ? `link ${spelled}` : "";
+  });
+  const nul = typeof manifest === "string" && manifest.includes("\0") ? "nul .ai/manifest.yaml\n" : "";
+  const asked = [`${root}/`, form.length === 0 ? "text" : "json", tree.has(ledgerPath) ? ledgerPath : "", knowledge, sessions].join("\t");
+  return `\x02${asked}\n${listed.join("")}${nul}.ai/manifest.yaml\n`;
+}
+
+/** Where a manifest that is refused puts the sections is all one: then nothing is listed. */
+function layoutIn(root: string): Layout {
+  try {
+    return layoutOf(root);
+  } catch {
+    return defaultLayout(root);
+  }
+}
+
+/** What awk prints on each stream for repositories; a file that forgets a repository's globals is made for it in `scratch`. */
+function listingsByAwk(awk: string, reader: string, scratch: string, asked: readonly ByteString[]): Said[] {
+  const reset = join(scratch, "many-reset.awk");
+  const sources = ["candidates", "queue", "layout", "bytes"].map((name) => readFileSync(join(dirname(reader), "awk", `${name}.awk`), "latin1"));
+  writeFileSync(reset, resetOf(sources.join("")));
+  const { stdout, stderr } = awkSays(awk, reader, [reset, join(import.meta.dirname, "listings-many.awk")], asked.join(""));
+  const errors = stderr.split("\x02");
+  return [...stdout.matchAll(/([^\x02]*)\x02(\d+)\n/g)].map(([, text = "", status], index) => ({ status: Number(status), stdout: text, stderr: errors[index] ?? "" }));
+}
+
+/** The source of many_reset(): every global that says something of one repository becomes as it was at the start. */
+function resetOf(source: string): string {
+  const text = source.replace(/#.*|"(?:[^"\\\n]|\\.)*"/g, "");
+  const globals = new Set(text.match(/\b(?:QUEUE|LISTED|LAYOUT|BYTES_WITH)[A-Z_]*\b/g));
+  const lists = new Set([...text.matchAll(/\b([A-Z_]+)\[|\bin ([A-Z_]+)\b|\b([A-Z_]+_ORDER)\b/g)].flatMap(([, ...names]) => names));
+  const lines = [...globals].map((name) => (lists.has(name) ? `\tsplit("", ${name})\n` : `\t${name} = none\n`));
+  return `function many_reset(   none) {\n${lines.join("")}}\n`;
 }
 
 /** A record that can be read, and many mutants of it as files of one repository. */
@@ -165,15 +242,22 @@ export function flattenedBy(text: ByteString, front: boolean): { readonly said: 
 
 /** What the shell reader's awk says of many documents in one process. None may hold NUL, \002 or \377, which the way there does not carry. */
 export function flattenedByAwk(awk: string, reader: string, texts: readonly ByteString[], front: boolean): ByteString[] {
-  const folder = join(dirname(reader), "awk");
-  const libraries = ["tables", "bytes", "yaml", "json", "layout", "queue"].flatMap((name) => ["-f", join(folder, `${name}.awk`)]);
+  const input = texts.map((text) => `${text}\x02`).join("");
+  return awkSays(awk, reader, [join(import.meta.dirname, "flatten-many.awk")], input, { MAJORDOMUS_FRONT: front ? "front" : "" }).stdout.split("\x02").slice(0, -1);
+}
+
+/** One awk with the shell reader's libraries and programs of these tests. */
+function awkSays(awk: string, reader: string, programs: readonly string[], input: ByteString, environment: Readonly<Record<string, string>> = {}): Said {
+  const libraries = ["tables", "bytes", "yaml", "json", "layout", "queue", "candidates"].map((name) => join(dirname(reader), "awk", `${name}.awk`));
   const [name = "", ...options] = awk.split(" ");
-  const output = execFileSync(name, [...options, ...libraries, "-f", join(import.meta.dirname, "flatten-many.awk")], {
-    input: Buffer.from(texts.map((text) => `${text}\x02`).join(""), "latin1"),
-    env: { ...process.env, LC_ALL: "C", MAJORDOMUS_FRONT: front ? "front" : "" },
+  const ended = spawnSync(name, [...options, ...[...libraries, ...programs].flatMap((path) => ["-f", path])], {
+    input: Buffer.from(input, "latin1"),
+    env: { ...process.env, LC_ALL: "C", ...environment },
     maxBuffer: 1 << 30,
   });
-  return output.toString("latin1").split("\x02").slice(0, -1);
+  const [stdout, stderr] = [ended.stdout.toString("latin1"), ended.stderr.toString("latin1")];
+  if (ended.status !== 0) throw new Error(`${awk} ended with ${String(ended.status)}: ${stderr}`);
+  return { status: 0, stdout, stderr };
 }
 
 /** Documents, half of them mutants of the one before. */

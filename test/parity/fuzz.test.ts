@@ -27,6 +27,7 @@ function changed(file: string, from: string, to: string): { readonly reader: str
 
 const smoke: readonly (readonly [kind: Kind, count: number])[] = [
   ["repositories", 160],
+  ["listings", 2000],
   ["mutants", 6000],
   ["documents", 10_000],
 ];
@@ -50,6 +51,7 @@ describe("fuzz", () => {
   // The canaries: a reader that is wrong in one small thing must be found out, and the case made small.
   const canaries: readonly (readonly [kind: Kind, file: string, from: string, to: string])[] = [
     ["repositories", "awk/queue.awk", '"session:"', '"session"'],
+    ["listings", "awk/queue.awk", "if (branch == \"\" ||", "if ("],
     ["mutants", "awk/yaml.awk", "YAML_KEY_LIMIT = 128", "YAML_KEY_LIMIT = 4"],
     ["documents", "awk/yaml.awk", 'return reason == "" ? yaml_trailing(line, YAML_NEXT, "after-quote")', 'return reason == "" ? ""'],
   ];

@@ -1,7 +1,7 @@
 /**
- * `npm run fuzz -- --seed S --count N [--kind K] [--sh WORDS]... [--awk WORDS]...`: random repositories, ten times as many
- * mutants and random documents, through both readers. Without a seed one is drawn. Exit status 1 when the readers differ:
- * the seed and the smallest case are printed, and the case is left in a file.
+ * `npm run fuzz -- --seed S --count N [--kind K] [--sh WORDS]... [--awk WORDS]...`: random repositories through both readers
+ * whole, and ten times as many listings (repositories that awk reads by the thousand), mutants and documents. Without a seed
+ * one is drawn. Exit status 1 when the readers differ: the seed and the smallest case are printed, and the case is left in a file.
  */
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ const pairs = presentPairs().filter(
   ({ shell, awk }) => (values.sh === undefined || values.sh.includes(shell)) && (values.awk === undefined || values.awk.includes(awk)),
 );
 if (!Number.isSafeInteger(seed) || !(count > 0) || chosen.length === 0 || pairs.length === 0) {
-  process.stderr.write("usage: npm run fuzz -- [--seed S] [--count N] [--kind repositories|mutants|documents] [--sh WORDS]... [--awk WORDS]...\n");
+  process.stderr.write("usage: npm run fuzz -- [--seed S] [--count N] [--kind repositories|listings|mutants|documents] [--sh WORDS]... [--awk WORDS]...\n");
   process.exit(2);
 }
 
