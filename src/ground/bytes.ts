@@ -71,6 +71,11 @@ export function showControls(text: string): string {
   return /[\x00-\x1f\x7f-\x9f]/.test(text) ? textOfBytes(showControlBytes(bytesOfText(text))) : text;
 }
 
+/** Lines of text output, each ended: a line feed in what they say is shown, so that it makes no line of its own. */
+export function textOfLines(lines: readonly string[]): string {
+  return lines.map((line) => `${showControls(line)}\n`).join("");
+}
+
 const wellFormed =
   /[\x00-\x7f]|[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}|([\x80-\xff])/g;
 

@@ -1,4 +1,5 @@
 /** Reading what is on disk: folders as lists of byte names, files as bytes. Nothing here writes. */
+import { isUtf8 } from "node:buffer";
 import {
   closeSync,
   existsSync,
@@ -11,6 +12,7 @@ import {
   realpathSync,
   statSync,
 } from "node:fs";
+import { createRequire } from "node:module";
 import type { ByteString } from "../ground/bytes.ts";
 import { refuse } from "../ground/errors.ts";
 import { errorCode, worldError } from "./files.ts";
@@ -31,7 +33,9 @@ export function listFolder(path: string): FolderEntry[] {
   try {
     // Not accessSync, for which Deno asks a permission more than reading.
     statSync(`${path}/.`);
-    return readdirSync(path, { encoding: "latin1", withFileTypes: true }).map((entry) => ({
+    const entries = readdirSync(path, { encoding: "latin1", withFileTypes: true });
+    const isLossy = isDeno && entries.some(({ name }) => name.includes("\xef\xbf\xbd"));
+    return (isLossy ? listByFind(path) : null) ?? entries.map((entry) => ({
       name: entry.name,
       kind: entry.isFile() ? "file" : entry.isSymbolicLink() ? "link" : entry.isDirectory() ? "directory" : "other",
     }));
@@ -40,6 +44,27 @@ export function listFolder(path: string): FolderEntry[] {
     if (code === "ENOENT" || code === "ENOTDIR") return [];
     throw worldError(`cannot read '${path}'`, error);
   }
+}
+
+/** Deno gives U+FFFD for a byte of a name that is not UTF-8, and opens no such name: then a program is asked. */
+const isDeno = "deno" in process.versions;
+
+/** Loaded only where it is needed: a start of Node pays for it. */
+function children(): typeof import("node:child_process") {
+  return createRequire("/")("node:child_process") as typeof import("node:child_process");
+}
+
+/** The same as `find` tells it, with the names' own bytes; `null` where it fails. */
+function listByFind(path: string): FolderEntry[] | null {
+  const kinds: readonly EntryKind[] = ["file", "link", "directory", "other"];
+  const told = kinds.flatMap((kind) => ["-o", ...(kind === "other" ? [] : ["-type", kind.charAt(0)]), "-exec", "printf", `${kind}/%s\\000`, "{}", "+"]);
+  const { status, stdout } = children().spawnSync("find", [`${path}/.`, "!", "-name", ".", "-prune", "(", ...told.slice(1), ")"], {
+    encoding: "latin1",
+    maxBuffer: Number.MAX_SAFE_INTEGER,
+  });
+  if (status !== 0) return null;
+  const entries = stdout.split("\0").slice(0, -1);
+  return entries.map((entry) => ({ kind: entry.slice(0, entry.indexOf("/")) as EntryKind, name: entry.slice(entry.lastIndexOf("/") + 1) }));
 }
 
 /** A path below a folder as the system takes it: names that are not ASCII go as their bytes. */
@@ -59,7 +84,7 @@ export function readShared(path: string | Buffer): Uint8Array | null {
   try {
     descriptor = openSync(path, "r");
   } catch {
-    return null;
+    return isDeno && typeof path !== "string" && !isUtf8(path) ? readByCat(path) : null;
   }
   try {
     let length = 0;
@@ -77,6 +102,13 @@ export function readShared(path: string | Buffer): Uint8Array | null {
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** The bytes of a file as `cat` gives them, which is told the name on standard input; `null` where it fails. */
+function readByCat(path: Buffer): Uint8Array | null {
+  const script = 'path=$(cat; echo .); exec cat "${path%.}"';
+  const { status, stdout } = children().spawnSync("sh", ["-c", script], { input: path, maxBuffer: Number.MAX_SAFE_INTEGER });
+  return status === 0 ? stdout : null;
 }
 
 /** The bytes of a file; `null` where there is none or it cannot be read. */

@@ -1,5 +1,5 @@
 /** What a check found, as text, JSON, GitHub workflow commands and a SARIF 2.1.0 log (contract, section 9). Pure. */
-import { showIllFormed, textOfBytes } from "../ground/bytes.ts";
+import { showIllFormed, textOfBytes, textOfLines } from "../ground/bytes.ts";
 import type { ByteString } from "../ground/bytes.ts";
 import { version } from "../ground/version.ts";
 import type { CheckResult } from "./check.ts";
@@ -27,7 +27,7 @@ export function checkText(result: CheckResult): string {
   }
   for (const { path, notes } of result.strangers) note(shownPath(path), notes);
   lines.push(`knowledge check: ${result.records.length} record(s), ${result.failing} failing`);
-  return `${lines.join("\n")}\n`;
+  return textOfLines(lines);
 }
 
 /** A message with its line, where the message does not say it itself. */

@@ -315,6 +315,27 @@ test("annotations and SARIF carry text as text: no command of a workflow, no mar
   expect(() => JSON.parse(Buffer.from(sarif.output, "latin1").toString("utf8")) as unknown).not.toThrow();
 });
 
+test("a line feed in a name or a text makes no line of its own, in no text", async () => {
+  const name = "x\nOK   forged.md";
+  write(`${candidates}/${name}`, "---\nid: x\n---\n");
+  write(`${candidates}/y.md`, '---\nid: y\nstatus: candidate\ntitle: "a\\nOK   forged"\nabout: "b\\nOK   forged"\nclass: "c\\nOK   forged"\n---\n');
+  write(`${state}/sessions-open/z.yaml`, 'session_id: "s-20261009100000-1a2c"\nbranch: "b\\nOK   forged"\nowner: "o\\nOK   forged"\n');
+  write("scenarios/a\nOK   forged.md", '---\ntype: scenario\ntitle: "t\\nOK   forged"\n---\n');
+  await mj("vendor", join(root, "copy"));
+  write("copy/x\nOK   forged.md", "");
+  const listings = [
+    ["knowledge", "candidates"], ["knowledge", "check"], ["knowledge", "status"], ["session", "status"], ["session", "list"],
+    ["scenario", "list", "scenarios"], ["scenario", "check", "scenarios"], ["vendor", "--check", "copy"], ["history", "--all"],
+  ] as const;
+  for (const args of listings) {
+    const { output, complaints } = await mj(...args);
+    expect({ args, forged: output.split("\n").filter((line) => line.startsWith("OK   forged")) }).toEqual({ args, forged: [] });
+    if (["candidates", "check", "--check"].includes(args[1])) expect({ args, output, complaints }).toMatchObject({ output: expect.stringContaining("\\x0aOK   forged") as unknown });
+  }
+  const refused = await mj("vendor", join(root, "copy"));
+  expect(refused.complaints.join()).toContain("'x\nOK   forged.md'");
+});
+
 test("payloads of a provider: each is taken for what it is, nothing is made, exit 0", async () => {
   const hostile = [
     "",

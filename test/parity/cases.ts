@@ -19,7 +19,6 @@
  * - A case runs through the TypeScript reader and through the shell reader under five pairs of shell and awk, other ones for
  *   the next case; with `everywhere` under all forty. Forty runs take a second: put many files into one repository.
  * - `asUser` runs it as a user who is not root, which files that may not be read need; it is skipped where nobody else can be.
- * - `rawNames` says that a file has a name that is no UTF-8: Deno gives such a name to no program.
  * - `sameAs: "toolkit"` in place of `stdout` holds the shell reader to whatever the TypeScript one prints: for outputs too
  *   long to write down. Its status and standard error are given all the same.
  */
@@ -37,7 +36,6 @@ export interface ParityCase {
   readonly status?: number;
   readonly everywhere?: true;
   readonly asUser?: true;
-  readonly rawNames?: true;
 }
 
 export const candidates = ".ai/repo/knowledge/candidates";

@@ -1,4 +1,4 @@
-import { showControls } from "../../ground/bytes.ts";
+import { textOfLines } from "../../ground/bytes.ts";
 import { addDecision, recordedDecisions } from "../../episode/decision.ts";
 import { insistRecordable } from "../../episode/act.ts";
 import { layoutFor, valueOf } from "../call.ts";
@@ -24,7 +24,7 @@ export function addOne(call: Call): Outcome {
 export function list(call: Call): Outcome {
   const decisions = recordedDecisions(layoutFor(call));
   return {
-    text: decisions.map((one, index) => `${index + 1}. ${showControls(one.decision)}\n`).join(""),
+    text: textOfLines(decisions.map((one, index) => `${index + 1}. ${one.decision}`)),
     json: { schema: 1, decisions: decisions.map((one) => ({ ts: one.ts, task_id: one.task, decision: one.decision })) },
   };
 }

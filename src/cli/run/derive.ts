@@ -1,3 +1,4 @@
+import { textOfLines } from "../../ground/bytes.ts";
 import { derive } from "../../knowledge/derive.ts";
 import type { Derivation } from "../../knowledge/derive.ts";
 import { processEpisode } from "../../episode/episode.ts";
@@ -27,7 +28,7 @@ function derivationText(derivation: Derivation): string {
     if (fate.fate === "skipped") return `skipped ${fate.path} (${fate.reason})`;
     return `${fate.fate === "written" && derivation.dryRun ? "would write" : fate.fate} ${fate.path}`;
   });
-  return `${[...lines, derivationSummary(derivation)].join("\n")}\n`;
+  return textOfLines([...lines, derivationSummary(derivation)]);
 }
 
 /** The last line of a derivation's text. */

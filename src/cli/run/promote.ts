@@ -1,3 +1,4 @@
+import { textOfLines } from "../../ground/bytes.ts";
 import { readInput } from "../../host/whole-input.ts";
 import { insistNoSecret } from "../../episode/secrets.ts";
 import { evidenceLines, promote } from "../../knowledge/review.ts";
@@ -15,5 +16,5 @@ export function promoteOne(call: Call): Outcome {
     return lines;
   };
   const path = promote(placeFor(call), id, { class: valueOf(call, "class"), evidence });
-  return { text: `${path}\n`, json: { schema: 1, promoted: id, path } };
+  return { text: textOfLines([path]), json: { schema: 1, promoted: id, path } };
 }

@@ -1,4 +1,4 @@
-import { showControls } from "../../ground/bytes.ts";
+import { showControls, textOfLines } from "../../ground/bytes.ts";
 import { insistRecordable } from "../../episode/act.ts";
 import { addQuestion, openQuestions, resolveQuestion } from "../../episode/question.ts";
 import { layoutFor, valueOf } from "../call.ts";
@@ -23,7 +23,7 @@ export function resolve(call: Call): Outcome {
 export function list(call: Call): Outcome {
   const open = openQuestions(layoutFor(call));
   return {
-    text: open.map((one, index) => `${index + 1}. ${showControls(one.question)}\n`).join(""),
+    text: textOfLines(open.map((one, index) => `${index + 1}. ${one.question}`)),
     json: { schema: 1, questions: open.map((one) => ({ ts: one.ts, task_id: one.task, question: one.question })) },
   };
 }

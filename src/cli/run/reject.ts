@@ -1,3 +1,4 @@
+import { textOfLines } from "../../ground/bytes.ts";
 import { insistRecordable } from "../../episode/act.ts";
 import { reject } from "../../knowledge/review.ts";
 import { valueOf } from "../call.ts";
@@ -11,5 +12,5 @@ export function rejectOne(call: Call): Outcome {
   insistRecordable("the reason", reason);
   const by = valueOf(call, "by");
   const path = reject(placeFor(call), id, { reason, by });
-  return { text: `${path}\n`, json: { schema: 1, rejected: id, path } };
+  return { text: textOfLines([path]), json: { schema: 1, rejected: id, path } };
 }

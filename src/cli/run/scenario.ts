@@ -1,3 +1,4 @@
+import { textOfLines } from "../../ground/bytes.ts";
 import { refuse } from "../../ground/errors.ts";
 import { isDirectory, isFile, realPath } from "../../host/folder.ts";
 import { absolute } from "../../host/layout.ts";
@@ -121,7 +122,7 @@ export function check(call: Call): Outcome {
   );
   const failing = documents.filter(({ content }) => !isScenario(content)).length;
   return {
-    text: `${lines.join("\n")}\nscenario check: ${documents.length} document(s), ${failing} failing\n`,
+    text: textOfLines([...lines, `scenario check: ${documents.length} document(s), ${failing} failing`]),
     json: {
       schema: 1,
       documents: documents.map(({ path, content }) =>
@@ -150,7 +151,7 @@ export function list(call: Call): Outcome {
     isScenario(content) ? [`${path}  ${content.setup}  ${stepsText(content.steps.length)}  ${content.title}`.trimEnd()] : [],
   );
   return {
-    text: lines.map((line) => `${line}\n`).join(""),
+    text: textOfLines(lines),
     json: {
       schema: 1,
       scenarios: documents.flatMap(({ path, content }) =>

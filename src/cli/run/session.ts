@@ -1,4 +1,4 @@
-import { showControls } from "../../ground/bytes.ts";
+import { textOfLines } from "../../ground/bytes.ts";
 import { sha256 } from "../../ground/digest.ts";
 import { refuse, Refusal } from "../../ground/errors.ts";
 import { endEpisode, mend, strandedEpisodes } from "../../boundary/end.ts";
@@ -101,9 +101,9 @@ export function status(call: Call): Outcome {
   const layout = layoutFor(call);
   const open = openEpisodes(layout);
   const own = processEpisode(layout)?.id;
-  const lines = open.map((episode) => `${episode.id === own ? "*" : " "} ${showControls(openLine(episode))}\n`);
+  const lines = open.map((episode) => `${episode.id === own ? "*" : " "} ${openLine(episode)}`);
   return {
-    text: open.length === 0 ? "no episode is open here\n" : lines.join(""),
+    text: open.length === 0 ? "no episode is open here\n" : textOfLines(lines),
     json: { schema: 1, session: own ?? null, open: open.map(openJson) },
   };
 }
@@ -136,7 +136,7 @@ export function list(call: Call): Outcome {
     ...open.map(openLine),
   ];
   return {
-    text: lines.map((line) => `${showControls(line)}\n`).join(""),
+    text: textOfLines(lines),
     json: {
       schema: 1,
       closed: closed.map((one) => ({ session: one.session, outcome: one.outcome, closed_at: one.closedAt, path: one.path })),
@@ -150,9 +150,9 @@ export function recover(call: Call): Outcome {
   const mended = mend(place);
   const stranded = strandedEpisodes(place, isGiven(call, "all"));
   const ended = stranded.flatMap((episode) => endEpisode(place, episode, "interrupted") ?? []);
-  const lines = ended.map((one) => `recovered ${one.episode}  ${one.path}\n`);
+  const lines = ended.map((one) => `recovered ${one.episode}  ${one.path}`);
   return {
-    text: `${lines.join("")}session recover: ${ended.length} closed\n`,
+    text: textOfLines([...lines, `session recover: ${ended.length} closed`]),
     json: { schema: 1, recovered: ended.map((one) => ({ session: one.episode, path: one.path })) },
     notes: [...noteMended(mended), ...ended.flatMap(endedNotes)],
   };

@@ -1,3 +1,4 @@
+import { textOfLines } from "../../ground/bytes.ts";
 import { now } from "../../ground/clock.ts";
 import { statusOf } from "../../knowledge/status.ts";
 import { layoutFor } from "../call.ts";
@@ -11,7 +12,7 @@ export function status(call: Call): Outcome {
   const oldest = found.oldest === null ? "" : `, the oldest of ${found.oldest}`;
   lines.push(`knowledge status: ${found.awaiting} awaiting review${oldest}, ${found.warnings.length} warning(s)`);
   return {
-    text: `${lines.join("\n")}\n`,
+    text: textOfLines(lines),
     json: { schema: 1, awaiting: found.awaiting, oldest: found.oldest, warnings: found.warnings },
     ...(found.isStopped ? { status: drift, notes: ["knowledge status: the writer has stopped"] } : {}),
   };

@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { textOfLines } from "../../ground/bytes.ts";
 import { refuse } from "../../ground/errors.ts";
 import { absolute } from "../../host/layout.ts";
 import { realPath } from "../../host/folder.ts";
@@ -20,9 +21,9 @@ export function vendorInto(call: Call): Outcome {
     if (differences.length === 0) return { text: `vendor: '${name}' is this copy already: ${to}, ${files} files\n`, json };
     return { text: `vendor: wrote ${to} into '${name}'${from === null ? "" : `, which had ${from}`}: ${files} files\n`, json };
   }
-  const lines = differences.map((one) => `${one.what} ${one.path}\n`);
+  const lines = differences.map((one) => `${one.what} ${one.path}`);
   const last = differences.length === 0 ? "nothing would change" : `${differences.length} would change, ${from ?? "nothing"} to ${to}`;
-  return { text: `${lines.join("")}vendor: ${last}\n`, json };
+  return { text: textOfLines([...lines, `vendor: ${last}`]), json };
 }
 
 /** A directory by its own name; `.` and `..` have none. */
@@ -36,7 +37,7 @@ function checked(folder: string, name: string): Outcome {
   const json = { schema: 1, directory: folder, files, differences: faults };
   if (faults.length === 0) return { text: `vendor: '${name}' is as its manifest says: ${files} files\n`, json };
   return {
-    text: faults.map((fault) => `${fault.what} ${fault.path}\n`).join(""),
+    text: textOfLines(faults.map((fault) => `${fault.what} ${fault.path}`)),
     json,
     status: 11,
     notes: [`'${name}' differs from its manifest: ${faults.length === 1 ? "1 file" : `${faults.length} files`}`],

@@ -194,7 +194,7 @@ export const branchCases: readonly ParityCase[] = [
       [`${openFiles}/9.yaml`]: openOf("h", "nine"),
     },
     { a: "B", b: "ten", c: "tilde", d: "line", e: "dash", f: "bytes", g: "second", h: "ten" },
-    { everywhere: true, rawNames: true },
+    { everywhere: true },
   ),
   branchCase(
     "what is no session record and no open file",

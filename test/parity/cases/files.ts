@@ -182,7 +182,6 @@ const illFormedCase = (form: readonly string[]): ParityCase => {
         : `${JSON.stringify({ schema: 1, candidates: [], groups: [], unreadable: illFormed.map(([, name]) => ({ path: `${candidates}/${jsonName(name)}`, reason })) })}\n`,
     stderr: unreadable(illFormed.length),
     status: 10,
-    rawNames: true,
     everywhere: true,
   };
 };
