@@ -73,7 +73,8 @@ export interface Copy {
  * never built is missing (12); a copy that differs from its own manifest is drift (11).
  */
 export function copyOf(home: string): Copy {
-  const content = nameExists(`${home}/${manifestName}`) ? ownContent(home) : contentOf(home);
+  if (nameExists(`${home}/${manifestName}`)) insistUnchanged(home);
+  const content = contentOf(home);
   const sums = new Map(sortedBytes(content, ([path]) => path).map(([path, bytes]) => [path, sha256(bytes)]));
   content.set(manifestName, Buffer.from(manifestText(sums), "utf8"));
   const files = sortedBytes(content, ([path]) => path).map(([path, bytes]) => ({
@@ -84,14 +85,13 @@ export function copyOf(home: string): Copy {
   return { files, sums };
 }
 
-/** A copy that copies itself gives what its manifest lists and nothing else. */
-function ownContent(home: string): Map<string, Uint8Array> {
+/** A copy or a package that copies itself is as its manifest lists it, with nothing else in it (11). */
+function insistUnchanged(home: string): void {
   const sums = sumsIn(home);
   const [fault] = sums === null ? [{ path: manifestName, what: "changed" }] : faultsOf(home, sums);
   if (sums === null || fault !== undefined) {
     throw refuse("drift", "cannot vendor from this copy", `'${fault?.path ?? manifestName}' is ${fault?.what ?? "changed"}; see 'majordomus vendor --check'`);
   }
-  return new Map([...sums.keys()].map((path) => [path, readBytes(`${home}/${path}`) ?? new Uint8Array()]));
 }
 
 function contentOf(home: string): Map<string, Uint8Array> {

@@ -1,4 +1,4 @@
-// The packed package: the files of a vendored copy, runnable where npm puts it, and nothing that runs at install time.
+// The packed package: the files of a vendored copy with a manifest of its own, runnable where npm puts it, and nothing that runs at install time.
 import * as fs from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
@@ -15,23 +15,38 @@ describe("npm pack", () => {
 
   beforeAll(() => {
     const folder = freshFolder();
-    // npm runs "prepare" before it packs; dist/ is right already, and other tests are reading it.
-    const packed = npm(["pack", home, "--ignore-scripts", "--pack-destination", folder, "--silent"], folder);
+    // Packed from a copy of the checkout: while it is packed, it has a manifest.
+    const checkout = join(folder, "checkout");
+    const left = [".git", "node_modules", "test"].map((name) => join(home, name));
+    fs.cpSync(home, checkout, { recursive: true, filter: (path) => !left.includes(path) });
+    fs.symlinkSync(join(home, "node_modules"), join(checkout, "node_modules"));
+    const before = snapshot(checkout);
+    const packed = npm(["pack", checkout, "--pack-destination", folder, "--silent"], folder);
     expect(packed).toMatchObject({ status: 0 });
-    tarball = join(folder, packed.stdout.trim());
+    expect(snapshot(checkout)).toEqual(before);
+    tarball = join(folder, packed.stdout.trim().split("\n").pop() ?? "");
     expect(run("tar", ["-xzf", tarball], { cwd: folder })).toMatchObject({ status: 0 });
     unpacked = join(folder, "package");
   }, 120_000);
 
-  test("holds every file of a copy but its manifest, version and git files, and beside them documents only", () => {
+  test("holds every file of a copy but its git files, and beside them documents only", () => {
     const copy = join(freshFolder(), "copy");
     expect(run(launcher, ["vendor", copy])).toMatchObject({ status: 0 });
     const ours = snapshot(unpacked);
     const its = snapshot(copy);
     const differing = [...its].filter(([path, seen]) => ours.get(path) !== seen).map(([path]) => path);
-    expect(differing).toEqual([".gitattributes", ".gitignore", "MANIFEST.sha256", "README.md", "VERSION", "package.json"]);
+    expect(differing).toEqual([".gitattributes", ".gitignore", "MANIFEST.sha256", "README.md", "package.json"]);
     const more = [...ours.keys()].filter((path) => !its.has(path));
     expect(more.filter((path) => !/^(?:docs\/.*\.md|[A-Z]+\.md)$/.test(path))).toEqual([]);
+  });
+
+  test("is as its manifest says, and a file changed in it is told and not vendored", () => {
+    expect(run(launcher, ["vendor", "--check", unpacked])).toMatchObject({ status: 0, stderr: "" });
+    const changed = join(freshFolder(), "package");
+    fs.cpSync(unpacked, changed, { recursive: true });
+    fs.appendFileSync(join(changed, "src/index.ts"), "\n");
+    expect(run(join(changed, "bin/majordomus"), ["vendor", "--check", changed])).toMatchObject({ status: 11, stdout: "changed src/index.ts\n" });
+    expect(run(join(changed, "bin/majordomus"), ["vendor", join(freshFolder(), "copy")])).toMatchObject({ status: 11 });
   });
 
   test("vendors the same bytes as the checkout", () => {
