@@ -24,7 +24,7 @@ test(`a ledger of ${lines} lines and ${records} records: memory stays flat, a ro
     const ended = costOf(repository, ...args);
     report.push(`${args.slice(0, 2).join(" ")}: ${ended.seconds.toFixed(1)} s, ${ended.memory} MiB`);
     expect([args.join(" "), ended.status, ended.error]).toEqual([args.join(" "), ended.status === 11 ? 11 : 0, ended.error]);
-    expect([args.join(" "), ended.memory, ended.memory > 20 && ended.memory <= most]).toEqual([args.join(" "), ended.memory, true]);
+    expect([args.join(" "), ended.memory, (ended.memory > 20 || process.platform !== "linux") && ended.memory <= most]).toEqual([args.join(" "), ended.memory, true]);
     return ended;
   };
   cost(mostMemory, ...observe("after a long life"));

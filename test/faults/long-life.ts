@@ -62,13 +62,14 @@ export interface Cost {
 export function costOf(repository: Repository, ...args: readonly string[]): Cost {
   const folder = freshFolder("cost-");
   const [script, told] = [join(folder, "measure.cjs"), join(folder, "memory")];
-  writeFileSync(script, `process.on("exit", () => require("node:fs").writeFileSync(${JSON.stringify(told)}, String(process.resourceUsage().maxRSS)));\n`);
+  // Not resourceUsage().maxRSS: on Linux it has the peak of the process that started this one, too.
+  writeFileSync(script, `process.on("exit", () => { const fs = require("node:fs"); try { fs.writeFileSync(${JSON.stringify(told)}, fs.readFileSync("/proc/self/status")); } catch {} });\n`);
   const started = performance.now();
   const ended = repository.mjWith({ env: { NODE_OPTIONS: `--require ${script}` } }, ...args);
   return {
     status: ended.status,
     seconds: (performance.now() - started) / 1000,
-    memory: existsSync(told) ? Math.round(Number(readFileSync(told, "utf8")) / 1024) : 0,
+    memory: existsSync(told) ? Math.round(Number(/^VmHWM:\s*(\d+) kB$/m.exec(readFileSync(told, "utf8"))?.[1] ?? 0) / 1024) : 0,
     output: ended.stdout,
     error: ended.stderr,
   };
