@@ -20,6 +20,7 @@ import { canJudge, hasEnded, here, look, lookAtOnce, ownerName, ownerOf } from "
 export const lockWait = 10_000;
 export const lockWaitInEvent = 400;
 
+/** Between two tries at first, in milliseconds; it is 1 once half of the time is over. */
 const longestPause = 32;
 
 export interface Lock {
@@ -56,13 +57,15 @@ export function takeLock(path: string, waitMilliseconds: number = lockWait): Loc
       const owners = ownersOf(path);
       started ??= milliseconds();
       const left = waitMilliseconds - (milliseconds() - started);
+      // Who has waited longer tries more often: else, where many take turns, somebody waits in vain.
+      const pause = longestPause * Math.max(0, (2 * left) / waitMilliseconds - 1);
       // An owner is judged once it was met twice, or at last: where many take turns, asking after each (a shell, in
       // places) would cost more than waiting for it.
       const lasting = left > 0 ? owners.filter((owner) => before.includes(owner)) : owners;
       if (clearEnded(path, lasting)) continue;
       if (left <= 0) throw held(path, owners, waitMilliseconds);
       before = owners;
-      sleep(Math.min(left, 1 + chance(longestPause)));
+      sleep(Math.min(left, 1 + chance(Math.ceil(pause))));
     }
   } catch (error) {
     removeOwn(own, name);
