@@ -20,8 +20,9 @@ import { canJudge, hasEnded, here, look, lookAtOnce, ownerName, ownerOf } from "
 export const lockWait = 10_000;
 export const lockWaitInEvent = 400;
 
-/** Between two tries at first, in milliseconds; it is 1 once half of the time is over. */
-const longestPause = 32;
+/** How long is paused between two tries, for each who waits and at most, in milliseconds. */
+const pauseForEach = 8;
+const longestPause = 128;
 
 export interface Lock {
   readonly path: string;
@@ -48,7 +49,10 @@ export function withLock<Result>(path: string, waitMilliseconds: number, run: ()
 export function takeLock(path: string, waitMilliseconds: number = lockWait): Lock {
   const name = ownerName({ ...here(), pid: process.pid, nonce: randomHex(8) });
   const own = `${path}.${name}`;
-  attempt(() => removeLeftOvers(path));
+  let most = pauseForEach;
+  attempt(() => {
+    most = Math.min(pauseForEach * (1 + removeLeftOvers(path)), longestPause);
+  });
   try {
     makeOwn(own, name);
     let before: readonly string[] = [];
@@ -57,15 +61,16 @@ export function takeLock(path: string, waitMilliseconds: number = lockWait): Loc
       const owners = ownersOf(path);
       started ??= milliseconds();
       const left = waitMilliseconds - (milliseconds() - started);
-      // Who has waited longer tries more often: else, where many take turns, somebody waits in vain.
-      const pause = longestPause * Math.max(0, (2 * left) / waitMilliseconds - 1);
+      // Where many wait, who came late tries seldom, and who has waited for half of its time as often as where one does:
+      // else somebody waits in vain, and all spend their time on trying.
+      const pause = Math.max(pauseForEach, most * ((2 * left) / waitMilliseconds - 1));
       // An owner is judged once it was met twice, or at last: where many take turns, asking after each (a shell, in
       // places) would cost more than waiting for it.
       const lasting = left > 0 ? owners.filter((owner) => before.includes(owner)) : owners;
       if (clearEnded(path, lasting)) continue;
       if (left <= 0) throw held(path, owners, waitMilliseconds);
       before = owners;
-      sleep(Math.min(left, 1 + chance(Math.ceil(pause))));
+      sleep(Math.min(left, 1 + chance(pause)));
     }
   } catch (error) {
     removeOwn(own, name);
@@ -154,13 +159,19 @@ function held(path: string, owners: readonly string[], waitMilliseconds: number)
   return refuse("locked", `cannot lock '${path}'`, `${who} holds it; ${waited}${mend}`);
 }
 
-/** Removes the directories of owners that were killed before they could rename them. Those who wait have one too: no shell is asked. */
-function removeLeftOvers(path: string): void {
+/**
+ * Removes the directories of owners that were killed before they could rename them, and counts those that stay: who waits
+ * has one too. No shell is asked.
+ */
+function removeLeftOvers(path: string): number {
+  let waiting = 0;
   const folder = dirname(path);
   const prefix = `${basename(path)}.`;
   for (const entry of fileOperations.readdirSync(folder)) {
     if (!entry.startsWith(prefix)) continue;
     const name = entry.slice(prefix.length);
     if (isEnded(name, lookAtOnce)) removeOwn(join(folder, entry), name);
+    else waiting += 1;
   }
+  return waiting;
 }
