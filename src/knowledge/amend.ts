@@ -33,9 +33,13 @@ export function amended(file: ByteString, amendment: Amendment): ByteString {
   return withSection(changed, amendment.section.heading, amendment.section.lines.map(bytesOfText));
 }
 
+/** Its subject is the act's to say. */
 function refused(detail: string): Refusal {
-  return refuse("refused", "cannot change the record", detail);
+  return refuse("refused", cannotChange, detail);
 }
+
+/** What a refusal of these functions says failed. */
+export const cannotChange = "cannot change the record";
 
 function matterOf(file: ByteString): FrontMatter {
   const matter = frontMatterOf(file);
@@ -267,20 +271,36 @@ function headingText(text: ByteString): ByteString {
   return text.slice(1).replace(/^[ \t]+|[ \t]+$/g, "");
 }
 
-/** The lines of the body; those in a fenced block of code are no headings. */
-function* bodyLines(file: ByteString): Generator<{ readonly line: Line; readonly isHeading: boolean }> {
-  let fence = "";
+interface BodyLine {
+  readonly line: Line;
+  readonly isHeading: boolean;
+  /** What would end the block of code or the comment that the line leaves open; empty where none is. */
+  readonly closing: string;
+}
+
+/** The lines of the body; those in a fenced block of code or in a comment are no headings. */
+function* bodyLines(file: ByteString): Generator<BodyLine> {
+  let closing = "";
   for (let start = matterOf(file).bodyStart; start < file.length; ) {
     const line = lineAt(file, start);
     start = line.next;
-    const marks = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line.text);
-    if (fence === "") yield { line, isHeading: /^#[ \t]/.test(line.text) };
-    else yield { line, isHeading: false };
-    if (marks === null) continue;
-    const [, mark = "", rest = ""] = marks;
-    if (fence === "") fence = mark.startsWith("`") && rest.includes("`") ? "" : mark;
-    else if (mark[0] === fence[0] && mark.length >= fence.length && isBlank(rest)) fence = "";
+    const isHeading = closing === "" && /^#[ \t]/.test(line.text);
+    closing = closingBehind(line.text, closing);
+    yield { line, isHeading, closing };
   }
+}
+
+const endOfComment = "-->";
+
+/** The same behind a line as before it, by CommonMark's rules of fences and of comments that begin a line. */
+function closingBehind(text: ByteString, closing: string): string {
+  if (closing === endOfComment || (closing === "" && /^ {0,3}<!--/.test(text))) {
+    return text.includes(endOfComment, closing === "" ? text.indexOf("<!--") + 2 : 0) ? "" : endOfComment;
+  }
+  const [, mark, rest = ""] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(text) ?? [];
+  if (mark === undefined) return closing;
+  if (closing === "") return mark.startsWith("`") && rest.includes("`") ? "" : mark;
+  return mark[0] === closing[0] && mark.length >= closing.length && isBlank(rest) ? "" : closing;
 }
 
 function isBlank(text: ByteString): boolean {
@@ -298,7 +318,10 @@ function withSection(file: ByteString, heading: string, lines: readonly ByteStri
   const at = section?.end ?? bodyEnd(file);
   const end = lineEndOf(file);
   const text = section === null ? [`# ${heading}`, "", ...lines] : lines;
-  return spliced(file, at, at, `${end}${end}${text.join(end)}`);
+  // What is left open runs to the file's end, and would take in what is added.
+  const closing = [...bodyLines(file)].pop()?.closing ?? "";
+  const closed = closing === "" ? "" : `${end}${closing}`;
+  return spliced(file, at, at, `${closed}${end}${end}${text.join(end)}`);
 }
 
 /** The end of the text of the last line that is not blank, the closing fence being one. */

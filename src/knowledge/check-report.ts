@@ -2,13 +2,13 @@
 import { showIllFormed, textOfBytes, textOfLines } from "../ground/bytes.ts";
 import type { ByteString } from "../ground/bytes.ts";
 import { version } from "../ground/version.ts";
-import type { CheckResult } from "./check.ts";
+import type { Awaiting, CheckResult } from "./check.ts";
 import { checkRules } from "./inspect.ts";
-import type { CheckRule, Finding, Inspection } from "./inspect.ts";
+import type { CheckRule, Finding } from "./inspect.ts";
 
-/** What a check comes to, and which of its awaiting records are about a path that is here. */
+/** What a check comes to, and its awaiting records that are about a path. */
 export interface CheckReport extends CheckResult {
-  readonly aboutPath: readonly Inspection[];
+  readonly awaiting: readonly Awaiting[];
   /** The root as seen from git's top level: `""`, or ending in a slash. Where CI shows results, paths begin there. */
   readonly prefix: string;
 }
@@ -76,9 +76,10 @@ function resultsOf(report: CheckReport): Result[] {
   for (const level of ["warning", "note"] as const) {
     for (const { path, notes } of noted) for (const note of notes) if (levelOf(note) === level) add(level, path, note);
   }
-  for (const record of report.aboutPath) {
-    const message = `awaits review: ${textOfBytes(record.title)} (${textOfBytes(record.id)})`;
-    add("note", record.about, { rule: "candidate", message });
+  for (const { record, place } of report.awaiting) {
+    const about = place === record.about ? "" : `about '${textOfBytes(record.about)}': `;
+    const message = `awaits review: ${about}${textOfBytes(record.title)} (${textOfBytes(record.id)})`;
+    add("note", place, { rule: "candidate", message });
   }
   return results;
 }

@@ -5,7 +5,8 @@
 import { bytesOfText, compareBytes, isWellFormed, textOfBytes } from "../ground/bytes.ts";
 import type { ByteString } from "../ground/bytes.ts";
 import { unreadableWords } from "../ground/tables.ts";
-import { listFolder, nameExists, pathInFolder, readShared } from "../host/folder.ts";
+import { isFile, listFolder, pathInFolder, readShared } from "../host/folder.ts";
+import { insistInside } from "../host/inside.ts";
 import { readmeName } from "../host/layout.ts";
 import type { Layout } from "../host/layout.ts";
 import { checkRules, inspect, unreadableInspection } from "./inspect.ts";
@@ -22,8 +23,9 @@ export interface CheckResult {
   readonly failing: number;
 }
 
-/** Checks the records of a repository. What it finds is its result; refused is what keeps it from looking (13). */
+/** Checks the records of a repository. What it finds is its result; refused is what keeps it from looking (13, 10). */
 export function checkRecords(layout: Layout): CheckResult {
+  insistInside(layout, layout.curated);
   const records: Inspection[] = [];
   const strangers: { path: ByteString; notes: Finding[] }[] = [];
   for (const folder of ["candidates", "curated"] as const) readFolder(layout, folder, records, strangers);
@@ -139,10 +141,25 @@ function checkReferences(layout: Layout, records: readonly Inspection[]): void {
   }
 }
 
-/** Whether an awaiting record is about a path that is here: a reviewer is shown it there. */
-export function isAboutPath(layout: Layout, record: Inspection): boolean {
-  if (record.status !== "candidate" || record.about === "") return false;
+/** An awaiting record that is about a path, and the place where a reviewer is shown it. */
+export interface Awaiting {
+  readonly record: Inspection;
+  readonly place: ByteString;
+}
+
+/** The awaiting records that are about a path, in their order. */
+export function awaitingReview(layout: Layout, records: readonly Inspection[]): Awaiting[] {
+  return records.flatMap((record) => {
+    const place = reviewPlace(layout, record);
+    return place === null ? [] : [{ record, place }];
+  });
+}
+
+/** There where it is a file; where it is missing or a folder, at the record's own. `null` for a record that is about no path. */
+function reviewPlace(layout: Layout, record: Inspection): ByteString | null {
+  if (record.folder !== "candidates" || record.status !== "candidate" || record.about === "") return null;
   const about = textOfBytes(record.about);
-  const isPlain = about.split("/").every((segment) => segment !== "" && segment !== "." && segment !== "..");
-  return isPlain && isPathSubject(about) && nameExists(`${layout.root}/${about}`);
+  if (!isPathSubject(about)) return null;
+  const isShown = about.split("/").every((segment) => segment !== "" && !/^\.(?:\.?|git)$/.test(segment)) && isFile(`${layout.root}/${about}`);
+  return isShown ? record.about : record.path;
 }

@@ -2,7 +2,9 @@
  * Looking up what records refer to (contract, section 9). Everything is asked for all references at once: the ledger and each archive
  * are read once, git is asked once, a path is looked at once.
  */
-import { compareBytes, textOfBytes } from "../ground/bytes.ts";
+import { frontMatterOf } from "../format/front-matter.ts";
+import { readYaml } from "../format/yaml-read.ts";
+import { compareBytes, isWellFormed, textOfBytes } from "../ground/bytes.ts";
 import type { ByteString } from "../ground/bytes.ts";
 import { Refusal } from "../ground/errors.ts";
 import { episodePattern, taskPattern } from "../ground/ids.ts";
@@ -10,8 +12,7 @@ import { git, gitRefusal } from "../host/git.ts";
 import { listFolder, nameExists, pathInFolder, readShared } from "../host/folder.ts";
 import { completedPath, issuesPath, ledgerPath, openEpisodesPath, yamlLeavesOf } from "../host/layout.ts";
 import type { Layout } from "../host/layout.ts";
-import { isTimed, textField } from "../ledger/events.ts";
-import { entryOf } from "../ledger/events.ts";
+import { entryOf, isTimed, textField } from "../ledger/events.ts";
 import { archivesOf, eachLine } from "../ledger/ledger.ts";
 import { readFront } from "./candidates.ts";
 import { isRecordName } from "./queue.ts";
@@ -165,17 +166,36 @@ function readTraces(path: string, episodes: Set<string>, tasks: Set<string>, dec
 
 type Leaves = ReadonlyMap<string, ByteString | null>;
 
-/** The leaves of each readable file of a folder: front matter of Markdown, whole YAML. */
-function eachLeaves(folder: string, ending: ".md" | ".yaml", take: (leaves: Leaves) => void): void {
+/**
+ * The leaves of each readable file of a folder: front matter of Markdown, whole YAML.
+ * @param otherwise gives those of a file that is no YAML of the subset
+ */
+function eachLeaves(
+  folder: string,
+  ending: ".md" | ".yaml",
+  take: (leaves: Leaves) => void,
+  otherwise?: (text: ByteString) => Leaves | null,
+): void {
   for (const { name, kind } of listFolder(folder)) {
     if (kind !== "file" || !isRecordName(name, ending)) continue;
     const file = readShared(pathInFolder(folder, name));
     if (file === null) continue;
-    const bytes = Buffer.from(file.buffer, file.byteOffset, file.byteLength);
-    const read = ending === ".md" ? readFront(file) : yamlLeavesOf(bytes);
-    if (typeof read === "string") continue;
-    take("leaves" in read ? read.leaves : read);
+    const leaves = leavesIn(file, ending) ?? otherwise?.(Buffer.from(file).toString("latin1"));
+    if (leaves !== undefined && leaves !== null) take(leaves);
   }
+}
+
+function leavesIn(file: Uint8Array, ending: ".md" | ".yaml"): Leaves | null {
+  const read = ending === ".md" ? readFront(file) : yamlLeavesOf(Buffer.from(file.buffer, file.byteOffset, file.byteLength));
+  if (typeof read === "string") return null;
+  return "leaves" in read ? read.leaves : read;
+}
+
+/** The id of a file whose YAML goes beyond the subset, as other people's may: its line alone is read. */
+function idAlone(text: ByteString): Leaves | null {
+  const matter = frontMatterOf(text);
+  const line = /^id:.*$/m.exec(typeof matter === "string" ? text : matter.yaml)?.[0];
+  return line === undefined ? null : readYaml(line.replace(/\r$/, ""), 1, true).leaves;
 }
 
 /** The ids that files below a folder give in their front matter. */
@@ -183,9 +203,9 @@ function idsBelow(layout: Layout, path: string): Set<ByteString> {
   const ids = new Set<ByteString>();
   const folders = [`${layout.root}/${path}`];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
-    for (const ending of [".md", ".yaml"] as const) eachLeaves(folder, ending, (leaves) => ids.add(leaves.get("id") ?? ""));
+    for (const ending of [".md", ".yaml"] as const) eachLeaves(folder, ending, (leaves) => ids.add(leaves.get("id") ?? ""), idAlone);
     for (const { name, kind } of listFolder(folder)) {
-      if (kind === "directory" && !name.startsWith(".") && /^[\x20-\x7e]+$/.test(name)) folders.push(`${folder}/${name}`);
+      if (kind === "directory" && !name.startsWith(".") && isWellFormed(name)) folders.push(`${folder}/${textOfBytes(name)}`);
     }
   }
   ids.delete("");

@@ -2,7 +2,7 @@
  * The records of other branches, out of git's objects: no checkout, no network (contract, section 8). Two calls of git serve any
  * number of refs: one batch gives each ref's folder of candidates as a tree, the next all their files.
  */
-import { bytesOfText, compareBytes, isWellFormed } from "../ground/bytes.ts";
+import { bytesOfText, isWellFormed, sortedBytes, textOfBytes } from "../ground/bytes.ts";
 import type { ByteString } from "../ground/bytes.ts";
 import { refuse } from "../ground/errors.ts";
 import { unreadableWords } from "../ground/tables.ts";
@@ -14,21 +14,30 @@ import type { CandidateRecord, UnreadableFile } from "./candidates.ts";
 import { isRecordName } from "./queue.ts";
 import type { FolderRecords } from "./queue.ts";
 
+/** A ref as it is shown, and as git finds it: in full where it may be, for a short name can also be an object's or an option's. */
+export interface NamedRef {
+  readonly shown: ByteString;
+  readonly name: ByteString;
+}
+
 /** Every branch here, and every branch of a remote as it was fetched last. */
-export function everyRef(layout: Layout): ByteString[] {
-  const answer = git(layout.root, ["for-each-ref", "--format=%(symref)%00%(refname:short)", "refs/heads", "refs/remotes"]);
+export function everyRef(layout: Layout): NamedRef[] {
+  const answer = git(layout.root, ["for-each-ref", "--format=%(symref)%00%(refname:short)%00%(refname)", "refs/heads", "refs/remotes"]);
   if (answer.status !== 0) throw gitRefusal(layout.root, answer);
   // A symbolic one (a remote's HEAD) is another's name.
   const lines = answer.output.toString("latin1").split("\n").filter((line) => line.startsWith("\0"));
-  return lines.map((line) => line.slice(1));
+  return lines.map((line) => {
+    const [, shown = "", name = ""] = line.split("\0");
+    return { shown, name };
+  });
 }
 
 /**
  * What stands on refs and not here. A record counts once: one whose id the working tree has, among its candidates or promoted, is
  * left out; of several refs the first in byte order gives it. A ref that is unknown, or begins with `-`, is missing (12).
  */
-export function recordsOn(layout: Layout, refs: readonly ByteString[], here: FolderRecords): FolderRecords {
-  const ordered = [...new Set(refs)].sort(compareBytes);
+export function recordsOn(layout: Layout, refs: readonly NamedRef[], here: FolderRecords): FolderRecords {
+  const ordered = sortedBytes(new Map(refs.map((ref) => [ref.shown, ref])).values(), ({ shown }) => shown);
   const found: FolderRecords = { records: [], unreadable: [] };
   if (ordered.length === 0) return found;
   const folders = foldersOf(layout, ordered);
@@ -69,23 +78,22 @@ interface RefFolder {
 }
 
 /** The candidates' folder of each ref; one that has none is empty. */
-function foldersOf(layout: Layout, refs: readonly ByteString[]): RefFolder[] {
-  const missing = (ref: ByteString) => {
-    const name = Buffer.from(ref, "latin1").toString("utf8");
-    return refuse("missing", `cannot read ref '${name}'`, "no such branch or commit here; see 'git branch --all'");
+function foldersOf(layout: Layout, refs: readonly NamedRef[]): RefFolder[] {
+  const missing = ({ shown }: NamedRef) => {
+    return refuse("missing", `cannot read ref '${textOfBytes(shown)}'`, "no such branch or commit here; see 'git branch --all'");
   };
-  for (const ref of refs) if (ref === "" || ref.startsWith("-") || /[\0\n]/.test(ref)) throw missing(ref);
+  for (const ref of refs) if (ref.name === "" || ref.name.startsWith("-") || /[\0\n]/.test(ref.name)) throw missing(ref);
   // A path that begins with `./` is looked up from the root that we ask in, which may be below git's top level.
   const path = bytesOfText(layout.candidates);
-  const answers = askBatch(layout, refs.flatMap((ref) => [`${ref}^{commit}`, `${ref}:./${path}`]));
+  const answers = askBatch(layout, refs.flatMap(({ name }) => [`${name}^{commit}`, `${name}:./${path}`]));
   const known = new Map<string, readonly TreeEntry[]>();
   return refs.map((ref, index) => {
     const [commit, tree] = [answers[2 * index], answers[2 * index + 1]];
     if (commit === null || commit === undefined) throw missing(ref);
-    if (tree === null || tree === undefined || tree.type !== "tree") return { ref, entries: [] };
+    if (tree === null || tree === undefined || tree.type !== "tree") return { ref: ref.shown, entries: [] };
     const entries = known.get(tree.object) ?? treeEntries(tree.bytes, tree.object.length / 2);
     known.set(tree.object, entries);
-    return { ref, entries };
+    return { ref: ref.shown, entries };
   });
 }
 

@@ -11,19 +11,19 @@
 import { isUtf8 } from "node:buffer";
 import { bytesOfText, textOfBytes } from "../ground/bytes.ts";
 import type { ByteString } from "../ground/bytes.ts";
-import { refuse } from "../ground/errors.ts";
+import { refuse, Refusal } from "../ground/errors.ts";
 import { opensLikeConversation, recordPattern } from "../ground/ids.ts";
 import { act } from "../episode/act.ts";
 import type { HeldAct, Place } from "../episode/act.ts";
-import { attempt, flushFolder, readBytes, removeFile, replaceFile } from "../host/files.ts";
-import { isFile, nameExists } from "../host/folder.ts";
+import { attempt, flushFolder, readBytes, removeFile, replaceFile, stageFile } from "../host/files.ts";
+import { fileMode, isFile, nameExists } from "../host/folder.ts";
 import { makeRecordDirectory } from "../host/inside.ts";
 import { knowledgeLockPath, ledgerPath } from "../host/layout.ts";
 import type { Layout } from "../host/layout.ts";
 import { isAbandoned } from "../host/lock.ts";
 import { textField } from "../ledger/events.ts";
 import { archivesOf, eachEntry, needlesOf } from "../ledger/ledger.ts";
-import { amended, derivedFromIn, leavesOf, sectionOf } from "./amend.ts";
+import { amended, cannotChange, derivedFromIn, leavesOf, sectionOf } from "./amend.ts";
 import type { Amendment } from "./amend.ts";
 import { isUnreadable, readRecord, recordClasses } from "./candidates.ts";
 import type { CandidateRecord } from "./candidates.ts";
@@ -176,7 +176,7 @@ function promotedText(subject: Subject, facts: PromotionFacts, lines: readonly s
   if (facts.class !== undefined) fields.push(["class", facts.class]);
   fields.push(["date", facts.date]);
   const derivedFrom = facts.episode === undefined ? null : `session:${facts.episode}`;
-  return amended(subject.text, { fields, derivedFrom, section: { heading: evidenceHeading, lines } });
+  return amendedSubject(subject, { fields, derivedFrom, section: { heading: evidenceHeading, lines } });
 }
 
 /** Whether a curated record is this candidate, promoted with some class and evidence, on some day, in some episode. */
@@ -220,6 +220,7 @@ function promoteHeld(
     const text = promotedText(subject, facts, evidence ?? []);
     makeRecordDirectory(layout, layout.curated, place.home, "knowledge/curated");
     if (!isUnchanged(layout, subject)) throw refuse("refused", what, changed(subject));
+    insistRemovable(`${layout.root}/${subject.path}`);
     orTakeBack(
       () => {
         replaceFile(curated, Buffer.from(text, "latin1"));
@@ -233,6 +234,16 @@ function promoteHeld(
   // Where a crash brings the candidate back, a second call removes it again: no failure of an act that is done.
   attempt(() => flushFolder(`${layout.root}/${layout.candidates}`));
   return path;
+}
+
+/** The candidate is removed last, when it is too late to refuse: so another file of its folder is made and removed first. */
+function insistRemovable(path: string): void {
+  const other = stageFile(path, new Uint8Array());
+  try {
+    removeFile(other.temporary);
+  } finally {
+    other.discard();
+  }
 }
 
 /** A person may save the file while an act runs: what was saved then is not overwritten and not removed. */
@@ -294,16 +305,38 @@ function insistRejectable(layout: Layout, id: string, rejection: Rejection, kill
     const folders = [layout.candidates, layout.curated];
     const isRecord = recordPattern.test(by) && by !== id && folders.some((folder) => subjectAt(layout, folder, by, what) !== null);
     if (!isRecord) throw refuse("refused", what, `--by '${by}' names no other record`);
+    if (isReplacedBy(layout, by, id, what)) throw refuse("refused", what, `--by '${by}' stands itself superseded by it`);
   }
   rejectedText(subject, rejection);
   return subject;
+}
+
+/** Whether following what supersedes a record comes to that other one. */
+function isReplacedBy(layout: Layout, id: string, other: string, what: string): boolean {
+  const seen = new Set<string>();
+  for (let at = id; recordPattern.test(at) && !seen.has(at); ) {
+    if (at === other) return true;
+    seen.add(at);
+    const subject = subjectAt(layout, layout.curated, at, what) ?? subjectAt(layout, layout.candidates, at, what);
+    at = subject === null ? "" : supersededBy(subject);
+  }
+  return false;
 }
 
 function rejectedText(subject: Subject, { reason, by }: Rejection): ByteString {
   const fields: [string, string][] = [["status", "superseded"]];
   if (by !== undefined) fields.push(["superseded_by", by]);
   const amendment: Amendment = { fields, derivedFrom: null, section: { heading: rejectedHeading, lines: [reason] } };
-  return amended(subject.text, amendment);
+  return amendedSubject(subject, amendment);
+}
+
+function amendedSubject({ path, text }: Subject, amendment: Amendment): ByteString {
+  try {
+    return amended(text, amendment);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.what !== cannotChange) throw error;
+    throw refuse("refused", `cannot change '${path}'`, `${error.detail}; mend it by hand`);
+  }
 }
 
 /** Whether a record stands rejected for this reason, and by that record where one is named. */
@@ -330,12 +363,13 @@ function rejectHeld(layout: Layout, subject: Subject, rejection: Rejection, { li
   }
   const place = `${layout.root}/${subject.path}`;
   const text = Buffer.from(rejectedText(subject, rejection), "latin1");
+  const mode = { mode: fileMode(place) ?? 0o644 };
   if (!isUnchanged(layout, subject)) throw refuse("refused", what, changed(subject));
   orTakeBack(
     () => {
-      replaceFile(place, text);
+      replaceFile(place, text, mode);
       write(entry);
     },
-    () => replaceFile(place, subject.file),
+    () => replaceFile(place, subject.file, mode),
   );
 }

@@ -290,6 +290,21 @@ test("candidates --all-refs: one record on several refs counts once, the working
   expect(titles("--all-refs")).toEqual([`on ${isA ? "b" : "a"}: lib/a.sh here`, "on c: lib/a.sh feature/c"].sort());
 });
 
+test("candidates --all-refs reads a branch whatever its name: an object's, an option's, HEAD", () => {
+  const { repository } = threeBranches();
+  const head = repository.git("rev-parse", "main").trim();
+  for (const [from, name] of [["a", head], ["b", "f".repeat(40)], ["c", "-x"]] as const) {
+    repository.git("update-ref", `refs/heads/${name}`, `feature/${from}`);
+    repository.git("branch", "-q", "-D", `feature/${from}`);
+  }
+  const listing = repository.done("knowledge", "candidates", "--all-refs");
+  expect(listing).toContain("knowledge candidates: 3 awaiting review\n");
+  for (const name of [head, "f".repeat(40), "-x"]) expect(listing).toContain(`(on ${name})\n`);
+  repository.git("update-ref", "refs/heads/HEAD", "refs/heads/-x");
+  repository.git("update-ref", "-d", "refs/heads/-x");
+  expect(repository.done("knowledge", "candidates", "--all-refs")).toContain("knowledge candidates: 3 awaiting review\n");
+});
+
 test("candidates --ref refuses unknown refs and what looks like an option (12), and asks git at most three times", () => {
   const { repository } = threeBranches();
   for (const ref of ["nobody", "--output=x", "", "main..feature/a", "main:lib", "a\nb"]) {

@@ -25,7 +25,7 @@ export async function candidates(call: Call): Promise<Outcome> {
 /** Git is loaded only where other branches are asked for. */
 async function elsewhere(call: Call, layout: Layout): Promise<(here: FolderRecords) => FolderRecords> {
   const { everyRef, recordsOn } = await import("../../knowledge/refs.ts");
-  const named = (call.values.get("ref") ?? []).map(bytesOfText);
+  const named = (call.values.get("ref") ?? []).map(bytesOfText).map((name) => ({ shown: name, name }));
   const refs = isGiven(call, "all-refs") ? [...named, ...everyRef(layout)] : named;
   return (here) => recordsOn(layout, refs, here);
 }

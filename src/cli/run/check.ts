@@ -1,6 +1,6 @@
 import { checkGithub, checkJson, checkSarif, checkText } from "../../knowledge/check-report.ts";
 import type { CheckReport } from "../../knowledge/check-report.ts";
-import { checkRecords, isAboutPath } from "../../knowledge/check.ts";
+import { checkRecords, awaitingReview } from "../../knowledge/check.ts";
 import type { CheckResult } from "../../knowledge/check.ts";
 import { refuse, Refusal } from "../../ground/errors.ts";
 import { gitPosition } from "../../host/git.ts";
@@ -21,7 +21,7 @@ export function check(call: Call): Outcome {
 }
 
 function reportOf(layout: Layout, result: CheckResult): CheckReport {
-  return { ...result, aboutPath: result.records.filter((record) => isAboutPath(layout, record)), prefix: prefixOf(layout) };
+  return { ...result, awaiting: awaitingReview(layout, result.records), prefix: prefixOf(layout) };
 }
 
 /** Without git the root is where paths begin. */

@@ -168,6 +168,17 @@ test("amended ends a closing fence that is the file's last bytes", () => {
   expect(amended(head, { ...promotion(["E"]), derivedFrom: null })).toBe(`${head}\n\n# Evidence\n\nE`);
 });
 
+test.each<readonly [name: string, body: string, after: string]>([
+  ["a heading in a comment is none", "\n<!--\n# Evidence\n-->\n\nprose\n", "\n<!--\n# Evidence\n-->\n\nprose\n\n# Evidence\n\nseen twice\n"],
+  ["a section goes on behind a comment in it", "\n# Evidence\n\nold\n\n<!-- no\n# more\n-->\n", "\n# Evidence\n\nold\n\n<!-- no\n# more\n-->\n\nseen twice\n"],
+  ["a comment of one line ends there", "\n<!-- a -->\n# Evidence\n\nold\n\n# More\n", "\n<!-- a -->\n# Evidence\n\nold\n\nseen twice\n\n# More\n"],
+  ["a comment that is left open is closed", "\n<!-- a\n# Evidence\n", "\n<!-- a\n# Evidence\n-->\n\n# Evidence\n\nseen twice\n"],
+  ["code that is left open is closed", "\n~~~~ sh\ncode\n~~~\n", "\n~~~~ sh\ncode\n~~~\n~~~~\n\n# Evidence\n\nseen twice\n"],
+  ["so is code in the section", "\n# Evidence\n\n```\ncode\n", "\n# Evidence\n\n```\ncode\n```\n\nseen twice\n"],
+])("amended adds what a reader of Markdown sees: %s", (_, body, after) => {
+  expect(amended(record(plain, body), { ...promotion(), fields: [], derivedFrom: null })).toBe(record(plain, after));
+});
+
 test("sectionOf gives where a section stands, and null where there is none", () => {
   const text = record(plain, "# a\n\nx\n\n\n# b\n");
   expect(sectionOf(text, "c")).toBeNull();

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { layoutOf } from "../../../src/host/layout.ts";
 import type { Layout } from "../../../src/host/layout.ts";
 import { checkGithub, checkJson, checkSarif, checkText, uriOf } from "../../../src/knowledge/check-report.ts";
-import { checkRecords, isAboutPath } from "../../../src/knowledge/check.ts";
+import { awaitingReview, checkRecords } from "../../../src/knowledge/check.ts";
 import type { CheckResult } from "../../../src/knowledge/check.ts";
 import { checkRules } from "../../../src/knowledge/inspect.ts";
 import { freshFolder } from "../../support/repository.ts";
@@ -55,6 +55,9 @@ test.each<readonly [string, string]>([
   [record(), ""],
   [record({ schema: "knowledge/v2" }), "shape: schema is not knowledge/v1"],
   [record({ kind: "note" }), "shape: kind is not knowledge"],
+  [record({ date: "2026-02-30" }), "date: date '2026-02-30' is not YYYY-MM-DD"],
+  [record({ date: "2026-99-99" }), "date: date '2026-99-99' is not YYYY-MM-DD"],
+  [record({ date: "2024-02-29" }), ""],
   [record({ class: "-", title: '""' }), "shape: no class, title"],
   [record({ title: "[a]" }), "shape: title is no text"],
   [record({ tags: "a" }), "tags: no tags"],
@@ -204,6 +207,37 @@ test("checkRecords: rules, decision records and issues resolve by id; commits by
   expect(put([`commit:${lost}`])).toEqual([`unresolved 'commit:${lost}': git has no such commit, and its history is shallow`]);
 });
 
+test("checkRecords: a rule is found in a folder of any name, and by its id alone where its YAML goes beyond the subset", () => {
+  const rules = ".ai/repo/rules";
+  const layout = world({
+    [candidate]: record({}, [`session:${episode}`, "rule:r.one", "rule:r.two", "rule:r.three", "rule:r.none"]),
+    [`${rules}/pravidla-\u010d/one.md`]: "---\nid: r.one\n---\n",
+    [`${rules}/two.md`]: "---\r\nid: 'r.two' # mine\r\ndescription: |\r\n  a\r\n  id: r.none\r\n---\r\nid: r.none\r\n",
+    [`${rules}/deep/er/three.yaml`]: "description: >-\n  x\nid: r.three\n",
+    [`${rules}/four.md`]: "---\nid: { a: b }\n---\n",
+  });
+  expect(messages(checkRecords(layout), candidate)).toEqual(["reference: 'rule:r.none': no rule has this id"]);
+});
+
+test("checkRecords refuses promoted records behind a link out of the repository, as every command does (10)", () => {
+  const layout = world();
+  mkdirSync(join(layout.root, ".ai/repo/knowledge"), { recursive: true });
+  symlinkSync(freshFolder("elsewhere-"), join(layout.root, ".ai/repo/knowledge/curated"));
+  expect(() => checkRecords(layout)).toThrow(/leads outside the repository/);
+});
+
+test("an awaiting record is shown at the file that it is about; where that is missing, a folder or git's own, at its own file", () => {
+  const place = (about: string) => {
+    const layout = world({ "lib/a.sh": "", ".git/config": "", [candidate]: record({ about }) });
+    return awaitingReview(layout, checkRecords(layout).records).map((one) => one.place);
+  };
+  expect(place("lib/a.sh")).toEqual(["lib/a.sh"]);
+  for (const about of ["lib/gone.sh", "lib", ".git/config", "../../etc/passwd"]) expect([about, ...place(about)]).toEqual([about, candidate]);
+  expect(place('"rule:a"')).toEqual([]);
+  const layout = world({ [candidate]: record({ about: "lib/gone.sh" }) });
+  expect(checkGithub(reportOf(layout))).toContain(`file=${candidate},line=1,title=knowledge candidate::awaits review: about 'lib/gone.sh': t (${id})\n`);
+});
+
 test("checkRecords tells of a credential's shape with its line, of names no reader takes, and fails a link", () => {
   const token = `ghp_${"a1B2c3".repeat(6)}`;
   const layout = world({ [candidate]: record({}, undefined, `\n# t\n\nthe token ${token}\n`), ".ai/repo/knowledge/candidates/x.md~": "" });
@@ -236,7 +270,7 @@ function oddLayout(): Layout {
 
 function reportOf(layout: Layout, prefix = "") {
   const result = checkRecords(layout);
-  return { ...result, aboutPath: result.records.filter((one) => isAboutPath(layout, one)), prefix };
+  return { ...result, awaiting: awaitingReview(layout, result.records), prefix };
 }
 
 test("checkGithub prints workflow commands alone, escaped as GitHub reads them, the gravest first", () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { home } from "../../../build/bundle.mjs";
@@ -199,6 +199,27 @@ test("promote and reject refuse what the contract refuses, each with its status,
     expect(refusal(() => act(here)).status, name).toBe(status);
     expect(treeOf(here.root), name).toEqual(before);
   }
+});
+
+test("a rejection that would make a circle of successors is refused (10), however long the way", () => {
+  const here = world();
+  const record = (name: string) => join(here.root, candidates, `${name}.md`);
+  const third = id.replace("7581", "0003");
+  writeFileSync(record(third), template.replace(`id: ${id}`, `id: ${third}`).replace("status: candidate", `status: superseded\nsuperseded_by: ${id}`), "latin1");
+  writeFileSync(record(other), template.replace(`id: ${id}`, `id: ${other}`).replace("status: candidate", `status: superseded\nsuperseded_by: ${third}`), "latin1");
+  const before = treeOf(here.root);
+  expect(refusal(() => reject(here.place, id, { reason: "r", by: other }))).toMatchObject({ status: 10, detail: `--by '${other}' stands itself superseded by it` });
+  expect(treeOf(here.root)).toEqual(before);
+});
+
+test("a rejected file keeps its mode, and what cannot be changed is named by its path", () => {
+  const here = world();
+  const record = join(here.root, candidates, `${id}.md`);
+  chmodSync(record, 0o755);
+  reject(here.place, id, { reason: "r", by: undefined });
+  expect(statSync(record).mode & 0o777).toBe(0o755);
+  const list = world(template.replace(/derived_from:\n.*/, "derived_from: x\n---"));
+  expect(refusal(() => promote(list.place, id, seen)).what).toContain(`'${candidates}/${id}.md'`);
 });
 
 /** Every file below a folder with its bytes; folders that hold nothing say nothing. */
