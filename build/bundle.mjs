@@ -212,7 +212,7 @@ function contentOf(path) {
 }
 
 /** The same bytes on every machine need one order. @param {Iterable<string>} paths */
-function inOrder(paths) {
+export function inOrder(paths) {
   return [...paths].sort((left, right) => (left < right ? -1 : 1));
 }
 

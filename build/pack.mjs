@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { execFileSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { home } from "./bundle.mjs";
+import { home, inOrder } from "./bundle.mjs";
 
 const manifest = join(home, "MANIFEST.sha256");
 const version = join(home, "VERSION");
@@ -19,6 +19,6 @@ if (process.argv[2] === "write") {
   const answer = execFileSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], { cwd: home, encoding: "utf8" });
   /** @type {string[]} */
   const paths = JSON.parse(answer)[0].files.map((/** @type {{ path: string }} */ file) => file.path);
-  const lines = paths.sort().map((path) => `${createHash("sha256").update(bytesOf(path)).digest("hex")}  ${path}\n`);
+  const lines = inOrder(paths).map((path) => `${createHash("sha256").update(bytesOf(path)).digest("hex")}  ${path}\n`);
   writeFileSync(manifest, lines.join(""));
 }

@@ -82,7 +82,7 @@ describe("majordomus parity", () => {
   });
 
   test("a difference in standard error or the exit status is one as well", () => {
-    const words = toolkitWith("awk/main-candidates.awk", "cannot read every candidate", "can not read every candidate");
+    const words = toolkitWith("awk/candidates.awk", "cannot read every candidate", "can not read every candidate");
     expect(parity(repository(records), [], words)).toMatchObject({ status: 11, stdout: expect.stringContaining("standard error, line 1, byte 16") as string });
     const status = toolkitWith("lib/majordomus.sh", "  0 | 10 | 12 | 13) exit", "  10) exit 12 ;;\n  0 | 10 | 12 | 13) exit");
     expect(parity(repository(records), [], status)).toMatchObject({ status: 11, stdout: expect.stringContaining("exit status\n  toolkit  10\n  shell    12\n") as string });

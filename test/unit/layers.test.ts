@@ -18,7 +18,7 @@ const reaches: Readonly<Record<string, readonly string[]>> = {
   "node:child_process": ["src/host/"],
   "node:crypto": ["src/ground/digest.ts"],
   "node:fs": ["src/host/", "src/cli/main.ts"],
-  "node:module": ["src/host/owner.ts"],
+  "node:module": ["src/host/folder.ts", "src/host/owner.ts"],
   "node:os": ["src/host/"],
   "node:tty": ["src/host/"],
 };
