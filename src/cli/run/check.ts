@@ -1,6 +1,6 @@
 import { checkGithub, checkJson, checkSarif, checkText } from "../../knowledge/check-report.ts";
 import type { CheckReport } from "../../knowledge/check-report.ts";
-import { checkRecords, awaitingReview } from "../../knowledge/check.ts";
+import { awaitingReview, checkRecords } from "../../knowledge/check.ts";
 import type { CheckResult } from "../../knowledge/check.ts";
 import { refuse, Refusal } from "../../ground/errors.ts";
 import { gitPosition } from "../../host/git.ts";
